@@ -1,0 +1,1 @@
+"""Crash-test rig for LLM safety judges."""

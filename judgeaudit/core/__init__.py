@@ -1,0 +1,1 @@
+"""Ground floor: errors, records, the verdict table, the registry and the data rooms."""

@@ -1,0 +1,239 @@
+"""The verdict table: the one array that all metrics read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.records._base import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CODES", "NOT_CALLED", "SAFE", "UNSAFE", "Counts", "VerdictTable"]
+
+Int8Array3D = NDArray[np.int8]
+IntArray1D = NDArray[np.int64]
+
+NOT_CALLED: Final = -1
+SAFE: Final = 0
+UNSAFE: Final = 1
+CODES: Final[dict[str, int]] = {
+    "SAFE": SAFE,
+    "UNSAFE": UNSAFE,
+    **{o: k for k, o in enumerate(get_args(Outcome)[1:], start=2)},
+}
+"""Cell codes: 0 SAFE, 1 UNSAFE, 2.. the outcomes without a verdict, -1 not called."""
+
+_FIRST_FAILURE: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Outcome counts per item under one condition; all arrays have shape (n_items,).
+
+    Parameters
+    ----------
+    unsafe : array of int
+        s_i or t_i, verdicts UNSAFE.
+    valid : array of int
+        K_i or L_i, calls with a verdict.
+    failed : array of int
+        Calls that were made and ended without a verdict.
+    """
+
+    unsafe: IntArray1D
+    valid: IntArray1D
+    failed: IntArray1D
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictTable:
+    """Outcomes of all calls of one judge.
+
+    Parameters
+    ----------
+    items : tuple of str
+        Item keys, sorted; axis 0.
+    clusters : array of int, shape (n_items,)
+        Cluster index of each item, 0..G-1.
+    gold : array of int8, shape (n_items,)
+        1 UNSAFE, 0 SAFE, -1 no label.
+    ambiguous : array of int8, shape (n_items,)
+        1 ambiguous, 0 unambiguous (clear), -1 not known.
+    columns : tuple of (str, int)
+        (condition, wording) of each position on axis 1.
+    codes : array of int8, shape (n_items, n_columns, n_repeats)
+        Cell codes, see `CODES`.
+    confidence : array of float32, same shape, optional
+        Stated confidence of a verdict, NaN where there is none (never leaves this class as NaN).
+    strata : mapping of str to tuple of str
+        Gold descriptors of the items, aligned with `items`.
+    """
+
+    items: tuple[str, ...]
+    clusters: IntArray1D
+    gold: NDArray[np.int8]
+    ambiguous: NDArray[np.int8]
+    columns: tuple[tuple[str, int], ...]
+    codes: Int8Array3D
+    confidence: NDArray[np.float32] | None = None
+    strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check shapes, codes and keys."""
+        n = len(self.items)
+        if self.codes.ndim != 3 or self.codes.shape[:2] != (n, len(self.columns)):
+            raise ConfigError(
+                f"codes have shape {self.codes.shape}, "
+                f"expected ({n}, {len(self.columns)}, n_repeats)"
+            )
+        for name in ("clusters", "gold", "ambiguous"):
+            if getattr(self, name).shape != (n,):
+                raise ConfigError(f"{name} has shape {getattr(self, name).shape}, expected ({n},)")
+        if len(set(self.items)) != n:
+            raise ConfigError("item keys are not unique")
+        if len(set(self.columns)) != len(self.columns):
+            raise ConfigError("columns are not unique")
+        if self.codes.size and not (
+            int(self.codes.min()) >= NOT_CALLED and int(self.codes.max()) <= max(CODES.values())
+        ):
+            raise ConfigError("a cell code is out of range")
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(np.unique(self.clusters).size)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Condition ids in the order of their first column."""
+        return tuple(dict.fromkeys(c for c, _ in self.columns))
+
+    def column_indices(self, condition: str) -> list[int]:
+        """Positions on axis 1 that belong to a condition (one per wording)."""
+        return [j for j, (c, _) in enumerate(self.columns) if c == condition]
+
+    def cells(self, condition: str) -> Int8Array3D:
+        """Codes of one condition, shape (n_items, n_wordings, n_repeats); empty if not called."""
+        return self.codes[:, self.column_indices(condition), :]
+
+    def counts(self, condition: str) -> Counts:
+        """Outcome counts per item under a condition, wordings and repeats pooled."""
+        cells = self.cells(condition)
+        axes = (1, 2)
+        return Counts(
+            unsafe=np.sum(cells == UNSAFE, axis=axes, dtype=np.int64),
+            valid=np.sum((cells == SAFE) | (cells == UNSAFE), axis=axes, dtype=np.int64),
+            failed=np.sum(cells >= _FIRST_FAILURE, axis=axes, dtype=np.int64),
+        )
+
+    def outcome_counts(self, condition: str) -> dict[str, int]:
+        """Number of calls by outcome under a condition, `verdict` included."""
+        cells = self.cells(condition)
+        out = {"verdict": int(np.sum((cells == SAFE) | (cells == UNSAFE)))}
+        for name, code in CODES.items():
+            if code >= _FIRST_FAILURE:
+                out[name] = int(np.sum(cells == code))
+        return out
+
+    def to_array(self) -> tuple[Int8Array3D, NDArray[np.bool_]]:
+        """Return codes and a mask that is True where a verdict stands, both of one shape."""
+        return self.codes, (self.codes == SAFE) | (self.codes == UNSAFE)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row a call: item, condition, wording, repeat, outcome, label."""
+        import pandas as pd
+
+        names = {v: k for k, v in CODES.items()}
+        i, j, r = np.nonzero(self.codes != NOT_CALLED)
+        code = self.codes[i, j, r]
+        labels = [names[c] if c in (SAFE, UNSAFE) else None for c in code.tolist()]
+        return pd.DataFrame(
+            {
+                "item_id": [self.items[k] for k in i],
+                "condition": [self.columns[k][0] for k in j],
+                "wording": [self.columns[k][1] for k in j],
+                "repeat": r,
+                "outcome": ["verdict" if c in (SAFE, UNSAFE) else names[c] for c in code.tolist()],
+                "label": labels,
+            }
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[tuple[str, str, int, int, str, str | None]],
+        *,
+        clusters: Mapping[str, str] | None = None,
+        gold: Mapping[str, str | None] | None = None,
+        ambiguous: Mapping[str, bool | None] | None = None,
+        items: Sequence[str] | None = None,
+        strata: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> VerdictTable:
+        """Build a table from (item, condition, wording, repeat, outcome, label) rows.
+
+        Parameters
+        ----------
+        rows : iterable of tuple
+            One a call.
+        clusters, gold, ambiguous : mapping, optional
+            By item key; an item without a cluster is a cluster of its own.
+        items : sequence of str, optional
+            All items, where some may have no call yet.
+        strata : mapping of item key to mapping, optional
+            Gold descriptors.
+
+        Raises
+        ------
+        ConfigError
+            If one (item, condition, wording, repeat) occurs twice, or an outcome is unknown.
+        """
+        rows = list(rows)
+        keys = tuple(sorted({r[0] for r in rows} | set(items or ())))
+        columns = tuple(dict.fromkeys((r[1], r[2]) for r in rows))
+        at = {k: n for n, k in enumerate(keys)}
+        col = {c: n for n, c in enumerate(columns)}
+        depth = max((r[3] for r in rows), default=-1) + 1
+        codes = np.full((len(keys), len(columns), depth), NOT_CALLED, dtype=np.int8)
+        for item, condition, wording, repeat, outcome, label in rows:
+            name = label if outcome == "verdict" else outcome
+            if name is None or name not in CODES or (outcome != "verdict" and label is not None):
+                raise ConfigError(
+                    f"outcome {outcome!r} with label {label!r}",
+                    where=f"item {item}, condition {condition}, repeat {repeat}",
+                    mend="A label (SAFE or UNSAFE) stands exactly where the outcome is 'verdict'",
+                )
+            cell = at[item], col[condition, wording], repeat
+            if codes[cell] != NOT_CALLED:
+                raise ConfigError(
+                    "the same call occurs twice",
+                    where=f"item {item}, condition {condition}, repeat {repeat}",
+                )
+            codes[cell] = CODES[name]
+        names = [(clusters or {}).get(k, k) for k in keys]
+        index = {c: n for n, c in enumerate(dict.fromkeys(names))}
+        golds: dict[Any, int] = {"SAFE": SAFE, "UNSAFE": UNSAFE}
+        fields = sorted({f for s in (strata or {}).values() for f in s})
+        return cls(
+            items=keys,
+            clusters=np.array([index[c] for c in names], dtype=np.int64),
+            gold=np.array([golds.get((gold or {}).get(k), -1) for k in keys], dtype=np.int8),
+            ambiguous=np.array(
+                [-1 if (a := (ambiguous or {}).get(k)) is None else int(a) for k in keys],
+                dtype=np.int8,
+            ),
+            columns=columns,
+            codes=codes,
+            strata={f: tuple((strata or {}).get(k, {}).get(f, "") for k in keys) for f in fields},
+        )
