@@ -139,7 +139,7 @@ class VerdictTable:
         )
 
     def outcome_counts(self, condition: str) -> dict[str, int]:
-        """Number of calls by outcome under a condition, `verdict` included."""
+        """Count the calls of a condition by outcome, `verdict` included."""
         cells = self.cells(condition)
         out = {"verdict": int(np.sum((cells == SAFE) | (cells == UNSAFE)))}
         for name, code in CODES.items():
