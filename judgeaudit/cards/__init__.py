@@ -1,0 +1,1 @@
+"""Scores and provenance become a Judge Card in several formats."""

@@ -1,0 +1,1 @@
+"""Datasets become items: one file a dataset."""

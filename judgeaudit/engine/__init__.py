@@ -1,0 +1,1 @@
+"""The world: the plan of calls, the ledger, limits, and the runner."""

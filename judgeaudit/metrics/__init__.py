@@ -1,0 +1,1 @@
+"""One file a metric: a function over arrays, and its wrapper to a Score."""

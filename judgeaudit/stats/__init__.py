@@ -1,0 +1,1 @@
+"""Resampling, intervals, tests and corrections: pure functions over arrays."""
