@@ -16,8 +16,10 @@ from judgeaudit.core.records.run import (
     RunFacts,
 )
 from judgeaudit.core.records.scores import Score, ScoreSet
+from judgeaudit.core.records.spec import AuditSpec
 
 __all__ = [
+    "AuditSpec",
     "Call",
     "Certificate",
     "Condition",

@@ -1,0 +1,85 @@
+"""The `judgeaudit` command: one place that turns errors into a line and an exit code.
+
+Exit codes: 0 done; 1 a check found something (`policy check`); 2 usage, configuration or input;
+3 operational (quota exhausted, no call answered); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from judgeaudit._version import __version__
+from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import corpus, local, policy
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="judgeaudit",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Crash-test rig for LLM safety judges: does the verdict follow the agent's behaviour, "
+    "or the wording of the policy?",
+    epilog="Exit codes: 0 done, 1 a check found something, 2 usage or input, "
+    "3 operational (quota, no call answered), 130 interrupted. "
+    "Keys are read from the environment only.",
+)
+audit_verbs.add_to(app)
+app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
+app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
+app.add_typer(local.app, name="local", help="The embedded model: what is here, and fetching it.")
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"judgeaudit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """Run the command line and exit with the documented code."""
+    from judgeaudit.core.errors import JudgeAuditError
+
+    try:
+        app()
+    except JudgeAuditError as error:
+        if os.environ.get("JUDGEAUDIT_DEBUG"):
+            raise
+        _complain(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        # the reader went away (`| head`): not an error of ours; keep Python from complaining
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        if os.environ.get("JUDGEAUDIT_DEBUG"):
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        _complain(f"{place}{error.strerror or error}")
+        sys.exit(2)
+
+
+def _complain(message: str) -> None:
+    from judgeaudit.core.terminal import plain
+
+    typer.echo(f"judgeaudit: {plain(message)}", err=True)

@@ -1,0 +1,125 @@
+"""Read a TOML file into a record, and name file, line and key where it does not fit."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judgeaudit.core.errors import ConfigError, JudgeAuditError
+
+__all__ = ["line_of", "read_toml", "record_from"]
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def read_toml(path: Path, error: type[JudgeAuditError] = ConfigError) -> tuple[dict[str, Any], str]:
+    """Return the data and the text of a TOML file.
+
+    Raises
+    ------
+    JudgeAuditError
+        Of class `error`, if the file cannot be read, is not UTF-8, or is not TOML.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as e:
+        raise error(f"cannot be read ({e.strerror or e})", where=str(path)) from None
+    except UnicodeDecodeError as e:
+        raise error(
+            f"is not UTF-8 (byte {e.start})", where=str(path), mend="Save it as UTF-8"
+        ) from None
+    try:
+        return tomllib.loads(text), text
+    except tomllib.TOMLDecodeError as e:
+        raise error(f"is not TOML: {e}", where=str(path)) from None
+
+
+def line_of(text: str, location: tuple[str | int, ...]) -> int | None:
+    """Find the line on which a key stands, counted from 1.
+
+    Parameters
+    ----------
+    location : tuple
+        Keys and list positions from the root, as pydantic reports them.
+    """
+    lines = text.splitlines()
+    start = 0
+    found: int | None = None
+    header: list[str] = []
+    for part in location:
+        if isinstance(part, int):
+            pattern = re.compile(r"^\s*\[\[\s*" + re.escape(".".join(header)) + r"\s*\]\]")
+            hits = [n for n in range(start, len(lines)) if pattern.match(lines[n])]
+            if part < len(hits):
+                found = start = hits[part]
+            continue
+        header.append(part)
+        name = re.escape(part)
+        key = re.compile(rf"^\s*[\"']?{name}[\"']?\s*(=|\.)")
+        table = re.compile(r"^\s*\[+\s*" + re.escape(".".join(header)) + r"\s*(\]|\.)")
+        for n in range(start, len(lines)):
+            if key.match(lines[n]) or table.match(lines[n]):
+                found = start = n
+                break
+    return None if found is None else found + 1
+
+
+def record_from(
+    model: type[R],
+    data: dict[str, Any],
+    *,
+    text: str,
+    path: Path,
+    error: type[JudgeAuditError] = ConfigError,
+) -> R:
+    """Validate data against a record; the first misfit is named by file, line and key.
+
+    Raises
+    ------
+    JudgeAuditError
+        Of class `error`.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as e:
+        first = e.errors(include_url=False)[0]
+        location = tuple(first["loc"])
+        key = ".".join(str(p) for p in location)
+        line = line_of(text, location)
+        where = f"{path}:{line}" if line else str(path)
+        if first["type"] == "extra_forbidden":
+            parent = _known_keys(model, location[:-1])
+            close = difflib.get_close_matches(str(location[-1]), parent, n=1)
+            hint = f"Did you mean {close[0]!r}" if close else f"Known keys: {', '.join(parent)}"
+            raise error(f"unknown key {key!r}", where=where, mend=hint) from None
+        if first["type"] == "missing":
+            raise error(f"key {key!r} is missing", where=where, mend="Add it") from None
+        value = repr(first.get("input"))
+        shown = value if len(value) <= 60 else value[:57] + "..."
+        raise error(f"key {key!r} is {shown}: {first['msg']}", where=where) from None
+
+
+def _known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
+    """List the keys that a record, or the record at a place inside it, has."""
+    here: type[BaseModel] | None = model
+    for part in location:
+        if isinstance(part, int) or here is None:
+            continue
+        field = here.model_fields.get(part)
+        here = _record_in(field.annotation) if field else None
+    return sorted(here.model_fields) if here else []
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the record class inside an annotation such as `tuple[Norm, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if (hit := _record_in(inner)) is not None:
+            return hit
+    return None
