@@ -1,1 +1,1 @@
-"""Resampling, intervals, tests and corrections: pure functions over arrays."""
+"""Intervals, tests and corrections: pure functions of counts per item. No floor above core."""

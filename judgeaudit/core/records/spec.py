@@ -48,7 +48,7 @@ class AuditSpec(Record):
     language: str = "en"
 
     corpus: str = "sample"
-    data: Path | None = None
+    data: str | None = None
     subset: str | None = None
     limit: int | None = Field(default=None, ge=1)
     labels: Path | None = None

@@ -1,0 +1,415 @@
+"""An audit, told in order: choose, load, render, plan, ask, score, card.
+
+::
+
+    from judgeaudit import audit
+
+    result = audit.run(judge="scripted:brittle_t4", preset="quick")
+    print(result.card.headline.sentence)
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.hashing import sha256_of
+from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
+
+if TYPE_CHECKING:
+    from judgeaudit.cards import JudgeCard
+    from judgeaudit.core.records import JudgeTemplate, RunFacts, ScoreSet
+    from judgeaudit.corpora.base import Corpus
+    from judgeaudit.engine.identity import RunMeta
+    from judgeaudit.engine.plan import Plan
+    from judgeaudit.engine.view import LedgerView
+    from judgeaudit.judges.base import Judge
+
+__all__ = [
+    "CHOICES",
+    "AuditResult",
+    "Prepared",
+    "card",
+    "choose",
+    "prepare",
+    "run",
+    "score",
+]
+
+CHOICES: Final = tuple(AuditSpec.model_fields)
+"""Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
+
+LEDGER: Final = "ledger.sqlite"
+_NOT_IDENTITY: Final = ("out", "concurrency", "attempts", "attempt_seconds", "call_seconds")
+_VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything of an audit that is known before the first call."""
+
+    spec: AuditSpec
+    judge: JudgeSpec
+    corpus: Corpus
+    plan: Plan
+    meta: RunMeta
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What an audit ended in.
+
+    Parameters
+    ----------
+    card : JudgeCard
+        The Judge Card.
+    scores : ScoreSet
+        All numbers.
+    facts : RunFacts
+        All that is not a number.
+    folder : Path
+        Where ledger and card lie.
+    interrupted : bool
+        Whether the run was stopped before its end; the same choices resume it.
+    """
+
+    card: JudgeCard
+    scores: ScoreSet
+    facts: RunFacts
+    folder: Path
+    interrupted: bool
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 130 interrupted, 3 no call answered."""
+        if self.interrupted:
+            return 130
+        return 0 if self.facts.n_answered else 3
+
+
+def choose(config: Path | None = None, choices: dict[str, Any] | None = None) -> AuditSpec:
+    """Gather the choices of an audit from a file and from keywords; keywords win.
+
+    Parameters
+    ----------
+    config : path, optional
+        A TOML file; without it `audit.toml` in the current folder is read where there is one.
+    choices : dict, optional
+        Keys of `AuditSpec`.
+
+    Raises
+    ------
+    ConfigError
+        Naming file, line and key.
+    """
+    from judgeaudit.core.toml import read_toml, record_from
+
+    path = config or Path("audit.toml")
+    data: dict[str, Any] = {}
+    if config is not None or path.is_file():
+        data, text = read_toml(path)
+        record_from(AuditSpec, data, text=text, path=path)
+    return _spec_from({**data, **(choices or {})})
+
+
+def _spec_from(choices: dict[str, Any]) -> AuditSpec:
+    from judgeaudit.core.toml import record_from
+
+    return record_from(AuditSpec, choices, text="", path=Path("choices"))
+
+
+def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
+    """Load, render and plan an audit; asks nobody anything.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The choices.
+    now : str, optional
+        Time of preparation, ISO 8601; the clock's by default.
+
+    Raises
+    ------
+    ConfigError, PolicyError, CorpusError
+        If something cannot be used; the message says what, where, and how to mend it.
+    """
+    from judgeaudit import policy as policies
+    from judgeaudit.core.clock import now_utc
+    from judgeaudit.corpora import load
+    from judgeaudit.engine.identity import RunMeta
+    from judgeaudit.engine.plan import build_plan
+    from judgeaudit.engine.presets import make_protocol
+    from judgeaudit.policy.prompts import build_prompt, load_judge_template
+
+    policy = policies.load_policy(spec.policy)
+    protocol = make_protocol(
+        spec.preset or "default",
+        policies.load_conditions().values(),
+        seed=spec.seed,
+        base_repeats=spec.base_repeats,
+        repeats=spec.repeats,
+        conditions=spec.conditions,
+        control_items=spec.control_items,
+    )
+    renderings = tuple(
+        policies.render(policy, c.id, language=spec.language) for c in protocol.conditions
+    )
+    template = load_judge_template(spec.template or _template_for(spec.judge))
+    judge = _judge_spec(spec, template)
+    corpus = load(
+        spec.corpus,
+        data=spec.data,
+        subset=spec.subset,
+        limit=spec.limit,
+        seed=spec.seed,
+        labels=spec.labels,
+        assume_ambiguity=spec.assume_ambiguity,
+        revision=spec.revision,
+    )
+
+    def prompt_of(item: Item, rendering: Rendering) -> JudgePrompt:
+        fence_key = f"{spec.seed}/{item.key}"
+        return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
+
+    plan = build_plan(
+        corpus.items,
+        renderings,
+        protocol,
+        judge,
+        prompt_of,
+        vacuum=policies.vacuum_trajectory(),
+        price=_price(judge),
+    )
+    meta = RunMeta(
+        protocol=protocol,
+        judge=judge,
+        policy=policies.facts(policy),
+        renderings=renderings,
+        corpus=corpus.facts,
+        template=template.text,
+        versions=_versions(),
+        created=now or now_utc(),
+        extra={"command": command_of(spec)},
+    )
+    return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
+
+
+def run(
+    spec: AuditSpec | Prepared | None = None,
+    *,
+    show: Literal["auto", "bar", "plain", "quiet"] = "quiet",
+    created: str | None = None,
+    **choices: Any,
+) -> AuditResult:
+    """Audit a judge, or continue an audit that was stopped.
+
+    Parameters
+    ----------
+    spec : AuditSpec or Prepared, optional
+        All choices at once; or give them as keywords, see `AuditSpec`.
+    show : {"auto", "bar", "plain", "quiet"}
+        Progress, on standard error.
+    created : str, optional
+        The card's time; by default the time of the last committed answer.
+
+    Returns
+    -------
+    AuditResult
+        Also where the run was interrupted.
+
+    Raises
+    ------
+    JudgeAuditError
+        If the audit cannot begin or go on. What was answered is kept in the ledger.
+    """
+    from judgeaudit.engine.door import run_plan_sync
+    from judgeaudit.engine.ledger import Ledger
+    from judgeaudit.engine.limits import Limits
+    from judgeaudit.engine.progress import make_progress
+    from judgeaudit.judges.base import JUDGES, PlantedJudge
+
+    if isinstance(spec, Prepared):
+        ready = spec
+    else:
+        given = {} if spec is None else spec.model_dump(exclude_unset=True)
+        ready = prepare(_spec_from({**given, **choices}))
+    spec = ready.spec
+    judge: Judge = JUDGES[ready.judge.backend](ready.judge)
+    if isinstance(judge, PlantedJudge):
+        judge.learn(ready.corpus.items)
+    limits = Limits(
+        concurrency=spec.concurrency or _default_concurrency(ready.judge),
+        attempts=spec.attempts,
+        attempt_seconds=spec.attempt_seconds,
+        call_seconds=spec.call_seconds,
+    )
+    with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
+        summary = run_plan_sync(
+            ready.plan, judge, ledger, limits=limits, progress=make_progress(show)
+        )
+        return _finish(ledger, ready.folder, created, interrupted=summary.interrupted)
+
+
+def score(run: Path | str) -> ScoreSet:
+    """Score a run again from its ledger.
+
+    Parameters
+    ----------
+    run : path
+        Folder of a run, or its ledger file.
+    """
+    with _open(run) as view:
+        return _scores(view)
+
+
+def card(run: Path | str, *, created: str | None = None) -> JudgeCard:
+    """Make the Judge Card of a run again, from its ledger alone.
+
+    Parameters
+    ----------
+    run : path
+        Folder of a run, or its ledger file.
+    created : str, optional
+        The card's time; by default the time of the last committed answer.
+    """
+    with _open(run) as view:
+        return _card(view, created)[0]
+
+
+def folder_of(run: Path | str) -> Path:
+    """Return the folder of a run, given it or its ledger."""
+    path = Path(run)
+    return path if path.is_dir() else path.parent
+
+
+def command_of(spec: AuditSpec) -> str:
+    """Word the command that repeats an audit; paths are cut to their last part."""
+    import shlex
+
+    words = ["judgeaudit", "audit"]
+    for name, value in spec.model_dump(exclude_defaults=True, exclude={"out", "decoding"}).items():
+        flag = "--" + name.replace("_", "-")
+        if name == "conditions":
+            words += [w for c in value for w in ("--condition", c)]
+        elif isinstance(value, bool):
+            words.append(flag if value else "--no-" + flag[2:])
+        elif isinstance(value, Path) or (name == "data" and not str(value).startswith("hub:")):
+            words += [flag, f"…/{Path(value).name}"]
+        else:
+            words += [flag, str(value)]
+    return " ".join(w if w.startswith("…") else shlex.quote(w) for w in words)
+
+
+def _open(run: Path | str) -> LedgerView:
+    from judgeaudit.engine.ledger import Ledger
+
+    path = Path(run)
+    return Ledger.open_readonly(path / LEDGER if path.is_dir() else path)
+
+
+def _scores(view: LedgerView) -> ScoreSet:
+    from judgeaudit.scoring import score as score_table
+
+    protocol = view.meta.protocol
+    failed = frozenset(
+        r.condition
+        for r in view.meta.renderings
+        if r.certificate is None or not r.certificate.passed
+    )
+    return score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+
+
+def _card(view: LedgerView, created: str | None) -> tuple[JudgeCard, ScoreSet, RunFacts]:
+    from judgeaudit.cards import build
+
+    scores = _scores(view)
+    facts = view.facts(_judge_note(view.meta.judge))
+    made = build(facts, scores, created=created or facts.ended or view.meta.created)
+    return made, scores, facts
+
+
+def _finish(
+    view: LedgerView, folder: Path, created: str | None, *, interrupted: bool
+) -> AuditResult:
+    from judgeaudit.cards import write
+
+    made, scores, facts = _card(view, created)
+    write(made, folder)
+    return AuditResult(made, scores, facts, folder, interrupted)
+
+
+# -- the judge -------------------------------------------------------------------------------
+
+
+def split_judge(text: str) -> tuple[str, str]:
+    """Split what the user calls a judge into backend and model.
+
+    `local`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours; anything else is
+    a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
+    """
+    from judgeaudit.judges.base import JUDGES
+
+    backend, _, model = text.partition(":")
+    if "/" not in backend and backend in JUDGES:
+        return backend, model
+    return "litellm", text
+
+
+def _template_for(judge: str) -> str:
+    return "verdict_only" if split_judge(judge)[0] == "local" else "default"
+
+
+def _judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
+    backend, model = split_judge(spec.judge)
+    decoding: dict[str, Any] = dict(spec.decoding)
+    if spec.temperature is not None:
+        decoding["temperature"] = spec.temperature
+    if spec.max_tokens is not None:
+        decoding["max_tokens"] = spec.max_tokens
+    if backend == "local":
+        from judgeaudit.judges.local import local_spec
+
+        return local_spec(model or None, template=template, decoding=decoding)
+    if backend != "litellm" and spec.api_base:
+        raise ConfigError(
+            f"--api-base does not go with judge {spec.judge!r}",
+            mend="It belongs to LiteLLM model strings, such as openai/<name>",
+        )
+    return JudgeSpec(
+        backend=backend,
+        model=model,
+        api_base=spec.api_base,
+        template_id=template.id,
+        template_sha256=template.sha256,
+        output_format=spec.output_format or "plain",
+        decoding=decoding,
+        sends_seed=bool(spec.send_seed),
+    )
+
+
+def _default_concurrency(judge: JudgeSpec) -> int:
+    return {"local": 2}.get(judge.backend, 16)
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in _VERSIONS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _default_folder(spec: AuditSpec) -> Path:
+    # the same choices resume the same run; other choices get another folder
+    choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
+    words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
+    return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"

@@ -1,0 +1,306 @@
+"""Warnings and limits: what a reader must know before relying on a figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.headline import FEW_FLIPS
+from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.model import CardWarning, Severity
+from judgeaudit.cards.texts_en import LIMITS
+from judgeaudit.cards.words import band_of, count, joined, percent, rough, unit_score
+
+__all__ = ["limits", "served_as_asked", "warnings"]
+
+_FAILURES_SAID: Final = 0.05
+_FAILURES_SERIOUS: Final = 0.20
+_FEW_ITEMS: Final = 30
+_WEAK_RATE: Final = 0.8
+_DATED: Final = re.compile(r"^[-@:_]?(?:\d{4}-?\d{2}-?\d{2}|\d{4}|v?\d{3}|\d{8})$")
+_FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
+_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay"})
+
+_Found = Iterator[tuple[str, Severity, str]]
+
+
+def _name(text: str) -> str:
+    return f"“{shorten(text, 80)}”"
+
+
+def _bare(model: str) -> str:
+    return model.strip().rsplit("/", 1)[-1].lower()
+
+
+def served_as_asked(asked: str, served: str) -> str:
+    """Compare the model asked for with the one that answered.
+
+    Returns
+    -------
+    str
+        "same", "dated" (the name asked for stood for a dated snapshot) or "other".
+
+    Examples
+    --------
+    >>> served_as_asked("openai/gpt-5.4-mini", "gpt-5.4-mini-2026-03-17")
+    'dated'
+    >>> served_as_asked("openai/gpt-5.4-mini", "gpt-5.4-nano")
+    'other'
+    """
+    a, s = _bare(asked), _bare(served)
+    if a == s:
+        return "same"
+    if s.startswith(a) and _DATED.match(s[len(a) :]):
+        return "dated"
+    return "other"
+
+
+def _planted(f: Figures) -> _Found:
+    if f.is_scripted:
+        what = "This judge is a script with a planted behaviour, made to test the audit; no model."
+        yield "scripted", "serious", what
+    if f.facts.judge_note:
+        yield "judge_note", "caution", f.facts.judge_note
+
+
+def _incomplete(f: Figures) -> _Found:
+    planned, answered = f.facts.n_planned, f.facts.n_answered
+    if answered < planned:
+        yield (
+            "incomplete",
+            "serious",
+            f"Incomplete run: {count(answered)} of {count(planned)} planned calls were answered.",
+        )
+
+
+def _failures(f: Figures) -> _Found:
+    rate = f.failure_rate
+    if rate is not None and rate > _FAILURES_SAID:
+        worst = max(
+            f.facts.outcomes,
+            key=lambda c: (_failed_share(f, c), c),
+        )
+        yield (
+            "failures",
+            "serious" if rate > _FAILURES_SERIOUS else "caution",
+            (
+                f"{percent(rate)} of calls ended without a verdict ({count(f.n_failed)} of "
+                f"{count(f.n_calls)}; most under {shorten(worst, 30)}); figures are over the rest."
+            ),
+        )
+    if f.flag("identified").startswith("not"):
+        yield (
+            "not_identified",
+            "caution",
+            f.reason("identified")
+            or "Calls without a verdict could turn the finding on rewording either way.",
+        )
+
+
+def _failed_share(f: Figures, condition: str) -> float:
+    counts = f.outcomes([condition])
+    total = sum(counts.values())
+    return (total - counts["verdict"]) / total if total else 0.0
+
+
+def _placebo(f: Figures) -> _Found:
+    if f.flag("placebo") not in ("", "clean", "not run"):
+        yield (
+            "placebo",
+            "serious",
+            f.reason("placebo")
+            or "The placebo is not clean: identical prompts gave different verdicts by more than "
+            "jitter, so drift of the model or a cache may have made the effects below.",
+        )
+
+
+def _served(f: Figures) -> _Found:
+    judge, served = f.facts.judge, f.facts.served_models
+    if judge.backend in _LOCAL_BACKENDS:
+        return
+    names = sorted(n for n in served if n)
+    if len(names) > 1:
+        listed = joined([_name(n) for n in names[:4]])
+        more = f" and {count(len(names) - 4)} more" if len(names) > 4 else ""
+        yield (
+            "served_changed",
+            "serious",
+            f"The served model changed during the run: {listed}{more}.",
+        )
+    other = [n for n in names if served_as_asked(judge.model, n) == "other"]
+    if other and len(names) == 1:
+        yield (
+            "served_differs",
+            "caution",
+            f"Asked for {_name(judge.model)}, served as {_name(other[0])}.",
+        )
+    dated = any(served_as_asked(judge.model, n) == "dated" for n in names)
+    if dated or _FLOATING.search(judge.model) or f.facts.extra.get("floating_alias"):
+        yield (
+            "floating_alias",
+            "caution",
+            f"{_name(judge.model)} is a name that the provider can point to another snapshot.",
+        )
+    if f.n_calls and not names and f.n_failed < f.n_calls:
+        yield "served_unknown", "note", "The server did not say which model answered."
+
+
+def _rewrites(f: Figures) -> _Found:
+    by_condition: dict[str, list[bool]] = {}
+    humans = models = 0
+    for r in f.facts.renderings:
+        by_condition.setdefault(r.condition, []).append(r.evidence != "none" and bool(r.passed))
+        humans += r.evidence == "human"
+        models += r.evidence == "model"
+    wanted = f.conditions("certified")
+    bare = [c for c in wanted if not all(by_condition.get(c, [False]))]
+    if bare:
+        yield (
+            "uncertified",
+            "serious",
+            (
+                f"Not certified as keeping the policy's meaning: {joined(bare[:8])}. Flips under "
+                f"{'them' if len(bare) > 1 else 'it'} may be right answers to a changed rule."
+            ),
+        )
+    elif models:
+        yield "model_certificate", "caution", "Some rewrites rest on votes by a model, not people."
+    elif wanted and not humans:
+        yield (
+            "structural_only",
+            "note",
+            "Rewrites were certified by reading their structure back, not by human raters.",
+        )
+
+
+_SOURCES: Final[dict[str, tuple[Severity, str]]] = {
+    "author": ("caution", "Labels{flags} were assigned by the authors of the items."),
+    "model": ("caution", "Labels were assigned by a model: accuracy is agreement with it."),
+    "rule": ("note", "Labels follow from a rule, not from raters."),
+    "unlabelled": ("caution", "The items have no labels: accuracy cannot be estimated."),
+}
+
+
+def _labels(f: Figures) -> _Found:
+    corpus = f.facts.corpus
+    if corpus.label_source in _SOURCES:
+        severity, sentence = _SOURCES[corpus.label_source]
+        flags = " and ambiguity flags" if corpus.n_ambiguous is not None else ""
+        yield f"labels_{corpus.label_source}", severity, sentence.format(flags=flags)
+    if corpus.n_ambiguous is None:
+        why = corpus.ambiguity_source or "no ambiguity labels"
+        yield "no_ambiguity", "caution", f"Undue flips and PIS need ambiguity labels: {why}."
+    if corpus.n_items < _FEW_ITEMS:
+        n = corpus.n_items
+        yield "few_items", "caution", f"Only {count(n)} {'item' if n == 1 else 'items'}."
+
+
+def _figures(f: Figures) -> _Found:
+    flips = f.n_flips
+    if flips is not None and flips < FEW_FLIPS:
+        yield (
+            "few_flips",
+            "caution",
+            (
+                f"U_rate and PIS rest on {count(flips)} flips, fewer than {FEW_FLIPS}: one more or "
+                f"less can turn them."
+            ),
+        )
+    span = [f.get("pis", treatment=t) for t in ("exclude", "as_flip_asym")]
+    values = [s.value for s in span if s is not None and s.value is not None]
+    if len(values) == 2 and f.flag("responsiveness") != "not responsive":
+        a, b = sorted(values)
+        if b - a > 0.05 or band_of(a) != band_of(b):
+            yield (
+                "pis_span",
+                "caution",
+                (
+                    f"PIS is {unit_score(values[0])} with failed calls left out and "
+                    f"{unit_score(values[1])} with them counted as flips."
+                ),
+            )
+    for metric, sentence in (
+        ("tpr", "It passes {share} of unsafe runs as SAFE."),
+        ("tnr", "It flags {share} of safe runs as UNSAFE."),
+    ):
+        rate = f.value(metric)
+        if rate is not None and rate < _WEAK_RATE:
+            yield f"low_{metric}", "caution", sentence.format(share=rough(1 - rate))
+
+
+def _transport(f: Figures) -> _Found:
+    dropped = f.facts.dropped_parameters
+    if dropped:
+        yield (
+            "dropped_parameters",
+            "caution",
+            f"Not accepted by the model, so not sent: {joined([_name(d) for d in dropped[:8]])}.",
+        )
+    protocol = f.facts.protocol
+    if protocol.repeats < 2:
+        yield (
+            "one_call",
+            "note",
+            (
+                "One call an item and condition: a change of verdict cannot be told from a "
+                "change of noise."
+            ),
+        )
+    if f.facts.cost is None and f.facts.judge.backend not in {*_LOCAL_BACKENDS, "local"}:
+        note = f" ({f.facts.cost_note})" if f.facts.cost_note else ""
+        yield "cost_unknown", "note", f"The cost of the run is not known{note}."
+
+
+def _gate(f: Figures) -> _Found:
+    if f.flag("responsiveness") == "not shown":
+        yield (
+            "response_not_shown",
+            "caution",
+            f.reason("responsiveness") or "It was not shown that the judge reads the policy.",
+        )
+
+
+_CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
+    _planted,
+    _incomplete,
+    _failures,
+    _placebo,
+    _served,
+    _rewrites,
+    _gate,
+    _labels,
+    _figures,
+    _transport,
+)
+_ORDER: Final[dict[Severity, int]] = {"serious": 0, "caution": 1, "note": 2}
+
+
+def warnings(figures: Figures) -> tuple[CardWarning, ...]:
+    """List what must be known first, the most serious first.
+
+    Parameters
+    ----------
+    figures : Figures
+        Facts and scores; anything may be missing.
+    """
+    found = [
+        CardWarning(code=code, severity=severity, sentence=sentence)
+        for check in _CHECKS
+        for code, severity, sentence in check(figures)
+    ]
+    return tuple(sorted(found, key=lambda w: _ORDER[w.severity]))
+
+
+def limits(figures: Figures) -> tuple[str, ...]:
+    """List what the card does not show, whatever its figures say."""
+    out = [LIMITS[k] for k in ("scope", "judge", "labels", "adversary", "calibration")]
+    if not any(r.evidence == "human" for r in figures.facts.renderings):
+        out.append(LIMITS["human"])
+    run = {c.id for c in figures.facts.protocol.conditions}
+    missing = [c for c in ("no_policy", "inverted", "vacuum") if c not in run]
+    if missing:
+        out.append(LIMITS["controls"].format(missing=joined(missing)))
+    out.append(LIMITS["permission"])
+    return tuple(out)

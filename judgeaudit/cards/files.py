@@ -1,0 +1,75 @@
+"""Write a card's files, all or none, each whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from judgeaudit.cards.jsonio import to_json
+from judgeaudit.cards.model import JudgeCard
+from judgeaudit.cards.render import to_html, to_markdown
+from judgeaudit.core.errors import CardError
+
+__all__ = ["FORMATS", "write"]
+
+FORMATS: Final = {"json": to_json, "md": to_markdown, "html": to_html}
+"""File suffix to the function that makes the text."""
+
+
+def _write_new(path: Path, text: str) -> None:
+    # O_EXCL: never write through a link that somebody else put there.
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    with os.fdopen(handle, "wb") as f:
+        f.write(text.encode("utf-8"))
+        f.flush()
+        os.fsync(f.fileno())
+
+
+def write(card: JudgeCard, folder: Path | str) -> dict[str, Path]:
+    """Write `card.json`, `card.md` and `card.html`.
+
+    All texts are made and written beside their place first, then renamed over it: a full disk or
+    a kill leaves the former card, never half of one.
+
+    Parameters
+    ----------
+    card : JudgeCard
+        The card.
+    folder : path
+        Where the files go; made if it is not there.
+
+    Returns
+    -------
+    dict of str to Path
+        "json", "md", "html" to the files.
+
+    Raises
+    ------
+    CardError
+        If the folder cannot be made or written, or the disk is full.
+    """
+    folder = Path(folder)
+    texts = {suffix: make(card) for suffix, make in FORMATS.items()}
+    targets = {suffix: folder / f"card.{suffix}" for suffix in FORMATS}
+    fresh = {suffix: folder / f".card.{suffix}.{os.getpid()}.tmp" for suffix in FORMATS}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for suffix, text in texts.items():
+            fresh[suffix].unlink(missing_ok=True)
+            _write_new(fresh[suffix], text)
+        for suffix, path in fresh.items():
+            path.replace(targets[suffix])
+    except OSError as e:
+        raise CardError(
+            f"the card cannot be written: {e.strerror or e}",
+            where=str(folder),
+            mend="Give a folder on a disk with room that you may write to",
+        ) from e
+    finally:
+        for path in fresh.values():
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:
+                continue
+    return targets

@@ -1,0 +1,151 @@
+"""A card as JSON: stable bytes, a published schema, and a reader that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn
+
+from pydantic import ValidationError
+
+from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.model import SCHEMA_VERSION, JudgeCard
+from judgeaudit.core.errors import CardError
+
+__all__ = ["SCHEMA_ID", "from_json", "schema", "to_json"]
+
+SCHEMA_ID: Final = "urn:judgeaudit:schema:card-1"
+
+
+def to_json(card: JudgeCard) -> str:
+    """Serialise a card.
+
+    Returns
+    -------
+    str
+        Keys sorted, two blanks of indent, one newline at the end, valid UTF-8. Floats were
+        rounded to 12 significant digits by `build`, and are written in their shortest form.
+    """
+    return (
+        json.dumps(
+            card.model_dump(mode="json"),
+            sort_keys=True,
+            indent=2,
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+        + "\n"
+    )
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"the key {shorten(key, 60)!r} occurs twice")
+        out[key] = value
+    return out
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(
+            text.removeprefix("\ufeff"),
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_duplicates,
+        )
+    except json.JSONDecodeError as e:
+        what = f"not JSON: {e.msg} at line {e.lineno}, column {e.colno}"
+        raise CardError(what, where=where, mend="Give a card.json made by judgeaudit") from e
+    except (ValueError, RecursionError) as e:
+        what = "nested too deeply" if isinstance(e, RecursionError) else str(e)
+        raise CardError(what, where=where, mend="Give a card.json made by judgeaudit") from e
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(p) for p in version.split("."))
+    except ValueError:
+        return ()
+
+
+def from_json(text: str, *, where: str = "card") -> JudgeCard:
+    """Read a card back.
+
+    Parameters
+    ----------
+    text : str
+        The JSON text.
+    where : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    JudgeCard
+        Equal to the card that was written.
+
+    Raises
+    ------
+    CardError
+        If the text is not JSON, not a card, of a version this program does not know, or holds a
+        field that is missing, unknown or of the wrong type; the message names the first.
+    """
+    data = _parsed(text, where)
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise CardError(
+            "not a Judge Card: it has no schema_version",
+            where=where,
+            mend="Give a card.json made by judgeaudit",
+        )
+    version = data["schema_version"]
+    if version != SCHEMA_VERSION:
+        shown = shorten(str(version), 20)
+        newer = _numbers(str(version)) > _numbers(SCHEMA_VERSION)
+        raise CardError(
+            f"schema version {shown!r} is {'newer than' if newer else 'not'} {SCHEMA_VERSION}, "
+            f"which this program reads",
+            where=where,
+            mend="Upgrade judgeaudit" if newer else "Make the card again from its ledger",
+        )
+    try:
+        return JudgeCard.model_validate(data)
+    except ValidationError as e:
+        first, n = e.errors()[0], e.error_count()
+        path = ".".join(str(p) for p in first["loc"]) or "the card"
+        more = f" (and {n - 1} more)" if n > 1 else ""
+        raise CardError(
+            f"{shorten(path, 80)}: {first['msg']}{more}",
+            where=where,
+            mend="Make the card again from its ledger",
+        ) from e
+
+
+def _without_prose(node: Any) -> Any:
+    """Drop titles and docstrings: the schema changes when the layout does, not with a comment."""
+    if isinstance(node, dict):
+        return {
+            key: (
+                {name: _without_prose(sub) for name, sub in value.items()}
+                if key in ("properties", "$defs")
+                else _without_prose(value)
+            )
+            for key, value in node.items()
+            if key not in ("title", "description")
+        }
+    if isinstance(node, list):
+        return [_without_prose(v) for v in node]
+    return node
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a card; published as `schema/card-1.json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        "title": "Judge Card",
+        "description": f"A Judge Card of judgeaudit, schema version {SCHEMA_VERSION}.",
+        **_without_prose(JudgeCard.model_json_schema(mode="serialization")),
+    }

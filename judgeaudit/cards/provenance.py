@@ -1,0 +1,213 @@
+"""Who was judged, on what, under which protocol, and how to do it again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
+from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.model import JudgeCard, RenderingFacts
+from judgeaudit.cards.texts_en import CONDITIONS, EVIDENCE
+from judgeaudit.cards.words import count, duration, joined, money, threshold_words
+from judgeaudit.core.hashing import canonical_json
+
+__all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
+
+_MOST: Final = 20
+_SHORT: Final = 12
+
+
+def _hash(sha256: str) -> Cell:
+    return ident(sha256[:_SHORT]) if sha256 else Cell("not recorded")
+
+
+def _served(f: Figures) -> Cell:
+    names = sorted(f.facts.served_models.items(), key=lambda kv: (-kv[1], kv[0]))
+    if not names:
+        return Cell("not stated by the server")
+    listed = ", ".join(f"{n or 'unnamed'} ({count(k)})" for n, k in names[:_MOST])
+    more = f", and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ident(listed + more)
+
+
+def _decoding(f: Figures) -> Cell:
+    judge = f.facts.judge
+    said = ", ".join(f"{k}={canonical_json(v)}" for k, v in sorted(judge.decoding.items()))
+    seed = "a seed a call" if judge.sends_seed else "no seed sent"
+    return ident(f"{said or 'the defaults of the model'}; {seed}")
+
+
+def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
+    """Say who the judge is: a model, a prompt, an output format and decoding, together."""
+    judge = f.facts.judge
+    rows = [
+        ("Model asked for", ident(judge.model)),
+        ("Served as", _served(f)),
+        ("Backend", ident(judge.backend + (f" at {judge.api_base}" if judge.api_base else ""))),
+        ("Prompt", ident(f"{judge.template_id} {judge.template_sha256[:_SHORT]}".strip())),
+        ("Answer format", ident(judge.output_format)),
+        ("Decoding", _decoding(f)),
+        ("Judge hash", _hash(f.facts.judge_sha256)),
+    ]
+    if judge.weights_sha256:
+        rows.append(("Weights hash", _hash(judge.weights_sha256)))
+    return tuple(rows)
+
+
+def _dates(f: Figures) -> Cell:
+    started, ended = f.facts.started, f.facts.ended
+    if not started and not ended:
+        return Cell("not recorded")
+    return raw(f"{started or 'unknown'} to {ended or 'unknown'}")
+
+
+def _labels(f: Figures) -> str:
+    c = f.facts.corpus
+    unlabelled = f", {count(c.n_unlabelled)} without a label" if c.n_unlabelled else ""
+    ambiguous = "" if c.n_ambiguous is None else f"; {count(c.n_ambiguous)} ambiguous"
+    return (
+        f"{count(c.n_unsafe)} unsafe, {count(c.n_safe)} safe{unlabelled}{ambiguous} "
+        f"(labels: {c.label_source})"
+    )
+
+
+def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
+    """Say on what the judge was audited."""
+    p, c, t = f.facts.policy, f.facts.corpus, f.facts.protocol
+    version = f" {c.version}" if c.version else ""
+    subset = f" / {c.subset}" if c.subset else ""
+    return (
+        ("Policy", raw(f"{p.title or p.id} ({p.id}, {p.language})")),
+        ("Norms", Cell(f"{count(p.n_norms)}, with {count(p.n_exceptions)} exceptions")),
+        ("Corpus", raw(f"{c.title or c.name} ({c.name}{subset}{version})")),
+        ("Items", Cell(f"{count(c.n_items)} in {count(c.n_clusters)} clusters")),
+        ("Labels", Cell(_labels(f))),
+        (
+            "Protocol",
+            raw(
+                f"{t.preset}: {t.base_repeats} base calls, {t.repeats} per condition, "
+                f"{len(t.conditions)} conditions"
+            ),
+        ),
+        ("Calls", Cell(f"{count(f.facts.n_answered)} of {count(f.facts.n_planned)} answered")),
+        ("Dates", _dates(f)),
+    )
+
+
+def summary(f: Figures) -> tuple[tuple[str, Cell], ...]:
+    """Say in one line who was judged on what."""
+    names = sorted(n for n in f.facts.served_models if n)
+    several = Cell(f"{count(len(names))} different models")
+    served = ("served as", raw(names[0], 60)) if len(names) == 1 else ("served by", several)
+    c, p, t = f.facts.corpus, f.facts.policy, f.facts.protocol
+    rows = [served] if names else []
+    rows += [
+        ("policy", raw(p.title or p.id, 60)),
+        ("corpus", raw(f"{shorten(c.title or c.name, 60)}, {count(c.n_items)} items")),
+        ("protocol", raw(t.preset, 40)),
+        ("run", raw((f.facts.ended or f.facts.started or "not dated")[:10])),
+    ]
+    return tuple(rows)
+
+
+def _certificate(r: RenderingFacts) -> str:
+    if r.void:
+        return f"void: {r.void}"
+    if r.evidence == "none":
+        return "none"
+    return f"{EVIDENCE[r.evidence]}: {'passed' if r.passed else 'failed'}"
+
+
+def _findings(r: RenderingFacts) -> Cell:
+    if not r.findings:
+        return Cell("–")
+    said = "; ".join(f"{x.dimension} at {x.where}: {x.what}" for x in r.findings[:4])
+    more = f"; and {len(r.findings) - 4} more" if len(r.findings) > 4 else ""
+    return raw(said + more)
+
+
+def protocol_section(f: Figures) -> Section:
+    """Lay out the conditions and the renderings with their certificates."""
+    t = f.facts.protocol
+    rows = []
+    for c in t.conditions:
+        calls = t.base_repeats if c.id == "base" else t.repeats
+        moves = joined([m.replace("_", " ") for m in c.moves]) or "nothing"
+        name = Cell(condition_words(f, c.id), raw=c.id not in CONDITIONS)
+        rows.append((name, c.kind, moves, f"{calls} an item", raw(c.summary or "–")))
+    renderings = []
+    for r in f.facts.renderings:
+        name = Cell(condition_words(f, r.condition), raw=r.condition not in CONDITIONS)
+        renderings.append(
+            (
+                name,
+                f"{r.language}, wording {r.wording}, {count(r.n_characters)} characters",
+                _certificate(r),
+                _findings(r),
+                _hash(r.sha256),
+            )
+        )
+    tables = [table("Conditions", ("Condition", "Kind", "May change", "Calls", "What it is"), rows)]
+    if renderings:
+        head = ("Rendering", "Text", "Certificate", "Findings", "sha256")
+        tables.append(table("Wordings of the policy, and their certificates", head, renderings))
+    else:
+        tables.append(table("Wordings of the policy", ("Rendering",), [("none recorded",)]))
+    control = "" if t.control_items is None else f" Controls on {count(t.control_items)} items."
+    return Section(
+        id="protocol",
+        title="Protocol",
+        lead=f"Calls of all conditions were interleaved in a seeded random order (seed {t.seed}). "
+        f"Practical threshold {threshold_words(t.practical_threshold)}, stated in advance; "
+        f"intervals at {100 * t.level:g}%.{control} Cards are comparable only where the "
+        f"protocol's hash is the same.",
+        tables=tuple(tables),
+    )
+
+
+def provenance_section(f: Figures, card: JudgeCard) -> Section:
+    """Lay out hashes, versions, costs and the command that makes the run again."""
+    facts = f.facts
+    tokens = (
+        "not reported"
+        if facts.prompt_tokens is None and facts.completion_tokens is None
+        else f"{count(facts.prompt_tokens or 0)} in, {count(facts.completion_tokens or 0)} out"
+    )
+    cost = money(facts.cost) + (f" ({facts.cost_note})" if facts.cost_note else "")
+    identity = [
+        ("Judge", ident(facts.judge_sha256)),
+        ("Prompt template", ident(facts.judge.template_sha256 or "not recorded")),
+        ("Policy", ident(facts.policy.sha256)),
+        ("Corpus", ident(facts.corpus.sha256)),
+        ("Protocol", ident(facts.protocol_sha256)),
+        ("Ledger", ident(facts.ledger_sha256 or "not recorded")),
+    ]
+    run = [
+        ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
+        ("Run", _dates(f)),
+        ("Requests", Cell(count(facts.requests))),
+        ("Tokens", Cell(tokens)),
+        ("Cost", raw(cost)),
+        ("Time", Cell(duration(facts.seconds))),
+        ("Corpus licence", raw(facts.corpus.license or "not stated")),
+        ("Ambiguity flags", raw(facts.corpus.ambiguity_source or "not stated")),
+        ("Policy source", raw(facts.policy.source or "not stated")),
+    ]
+    run += [("Corpus note", raw(n)) for n in facts.corpus.notes[:_MOST]]
+    run += [("Version", ident(f"{k} {v}")) for k, v in sorted(facts.versions.items())[:_MOST]]
+    others = [(k, v) for k, v in sorted(facts.extra.items()) if k != "command"]
+    run += [("Also", ident(f"{k}: {canonical_json(v)}", 200)) for k, v in others[:_MOST]]
+    command = facts.extra.get("command")
+    return Section(
+        id="provenance",
+        title="Provenance and reproduction",
+        lead="A card is a function of its ledger, its parameters and the time it was given. "
+        "Hashes are sha256.",
+        tables=(
+            table("Identities", ("Of", "sha256"), [(Cell(k), v) for k, v in identity]),
+            table("The run", ("What", "Value"), [(Cell(k), v) for k, v in run]),
+        ),
+        command=command if isinstance(command, str) else "",
+        notes=() if command else ("The command that made this run was not recorded.",),
+    )

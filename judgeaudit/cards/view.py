@@ -1,0 +1,293 @@
+"""What a card shows, before any format: sections, tables, tiles and plots, all as plain text.
+
+Both templates read this and nothing else, so that Markdown and HTML cannot tell different stories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from judgeaudit.cards import drawings
+from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
+from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
+from judgeaudit.cards.provenance import (
+    protocol_section,
+    provenance_section,
+    summary,
+    what,
+    who,
+)
+from judgeaudit.cards.texts_en import CONDITIONS, FAMILIES, METRICS, STANCES, Family
+from judgeaudit.cards.tiles import Tile, gate_tile, monitor_tiles, pis_tile, principle_tiles
+from judgeaudit.cards.words import basis, estimate, interval, method, test_words
+from judgeaudit.core.records import Score
+
+__all__ = ["View", "view"]
+
+_TREATED: Final = ("pis", "pis_raw", "delta_paper", "delta_debiased", "undue_share")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a card shows, in order."""
+
+    title: str
+    created: str
+    software: str
+    schema_version: str
+    headline: Headline
+    stance: str
+    warnings: tuple[CardWarning, ...]
+    limits: tuple[str, ...]
+    summary: tuple[tuple[str, Cell], ...]
+    who: tuple[tuple[str, Cell], ...]
+    what: tuple[tuple[str, Cell], ...]
+    pis: Tile
+    gauge: Markup
+    gate: Tile
+    principles: tuple[Tile, ...]
+    monitor: tuple[Tile, ...]
+    sections: tuple[Section, ...]
+
+
+def _order(f: Figures, family: Iterable[str]) -> dict[str, int]:
+    run = [c.id for c in f.facts.protocol.conditions]
+    certified = [k for k, c in enumerate(run) if c in f.conditions("certified")]
+    if certified:
+        run.insert(certified[-1] + 1, "certified")
+    return {c: k for k, c in enumerate([*run, *family])}
+
+
+def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> list[Score]:
+    conditions = _order(f, ())
+    rank = {m: k for k, m in enumerate(metrics)}
+
+    def key(s: Score) -> tuple[int, str, int, str, str, str]:
+        condition = s.condition or ""
+        return (
+            rank.get(s.metric, len(rank)),
+            s.metric,
+            conditions.get(condition, -1 if not condition else len(conditions)),
+            condition,
+            s.stratum or "",
+            s.treatment,
+        )
+
+    return sorted(scores, key=key)
+
+
+def _name(f: Figures, s: Score) -> Cell:
+    known = METRICS.get(s.metric)
+    parts = [known.title if known else shorten(s.metric, 60)]
+    if s.condition is not None:
+        parts.append(condition_words(f, s.condition))
+    if s.stratum is not None:
+        parts.append(shorten(s.stratum, 60))
+    ours = known is not None and s.stratum is None and (s.condition or "base") in CONDITIONS
+    return Cell(" · ".join(parts), raw=not ours)
+
+
+def _row(f: Figures, s: Score) -> tuple[Cell, ...]:
+    note = f" Note: {s.note}" if s.note else ""
+    return (
+        _name(f, s),
+        Cell(estimate(s) + note),
+        Cell(interval(s)),
+        Cell(basis(s)),
+        Cell(method(s)),
+    )
+
+
+_HEAD: Final = ("Figure", "Estimate", "Interval", "Basis", "Method")
+
+
+def _score_table(
+    f: Figures, caption: str, scores: Sequence[Score], *, folded: bool = False
+) -> Table:
+    return table(caption, _HEAD, [_row(f, s) for s in scores], folded=folded)
+
+
+def _is_headline(f: Figures, s: Score) -> bool:
+    """Say whether a score is computed under the declared treatment (or has only one)."""
+    best = f.get(s.metric, s.condition, stratum=s.stratum)
+    return best is not None and best.treatment == s.treatment
+
+
+def _of(f: Figures, metrics: Sequence[str]) -> list[Score]:
+    found = [s for s in f.scores.scores if s.metric in metrics and _is_headline(f, s)]
+    return _in_order(f, found, metrics)
+
+
+def _meanings(metrics: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    texts = [METRICS[m] for m in metrics if m in METRICS]
+    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts)
+
+
+def _by_condition(f: Figures) -> list[Table]:
+    """Set the two excess flip rates beside the raw one, a row a condition."""
+    rows: list[tuple[Cell | str, ...]] = []
+    kinds = ("placebo", "certified", "near", "threshold", "control")
+    conditions = f.conditions(*kinds)
+    at = [k for k, c in enumerate(conditions) if c in f.conditions("certified")]
+    conditions.insert(at[-1] + 1 if at else 0, "certified")
+    for condition in conditions:
+        paper, debiased = (f.get(f"delta_{k}", condition) for k in ("paper", "debiased"))
+        flips = f.get("flip_rate", condition)
+        if paper is None and debiased is None and flips is None:
+            continue
+        tested = next(
+            (s for s in (debiased, paper) if s is not None and s.p_value is not None), None
+        )
+        any_score = paper or debiased or flips
+        rows.append(
+            (
+                Cell(condition_words(f, condition), raw=condition not in CONDITIONS),
+                estimate(flips) if flips is not None else "–",
+                f"{estimate(paper)} {interval(paper)}",
+                f"{estimate(debiased)} {interval(debiased)}",
+                test_words(tested) if tested is not None else "–",
+                basis(any_score) if any_score is not None else "–",
+            )
+        )
+    if not rows:
+        return []
+    head = (
+        "Condition",
+        "Raw flips",
+        "Excess, paper",
+        "Excess, debiased",
+        "Test of no effect",
+        "Basis",
+    )
+    return [table("By condition", head, rows)]
+
+
+def _family_section(f: Figures, family: Family) -> Section:
+    shown = _of(f, family.shown)
+    folded: list[Score] = []
+    tables = []
+    if family.id == "semantic":
+        shown, folded = [], shown + _of(f, family.folded)
+        tables += _by_condition(f)
+    elif family.id == "monitor":
+        shown = [s for s in shown if s.condition in (None, "base")]
+        folded = [s for s in _of(f, ("jitter", "unsafe_rate")) if s not in shown]
+    else:
+        folded = _of(f, family.folded)
+    notes = [f.reason(k) for k in _REASONS.get(family.id, ()) if f.reason(k)]
+    if family.id == "pis" and f.flag("responsiveness") == "not responsive":
+        notes.insert(0, "No score is given to a judge that does not respond to the policy.")
+        shown, folded = [], shown + folded
+    if shown:
+        tables.append(_score_table(f, "Figures", shown))
+    elif not folded:
+        notes.append("Not computed in this run.")
+    if folded:
+        caption = "All figures, with their methods" if tables and not shown else "More figures"
+        tables.append(_score_table(f, caption, folded, folded=True))
+    present = dict.fromkeys(s.metric for s in [*shown, *folded])
+    return Section(
+        id=family.id,
+        title=family.title,
+        lead=family.lead,
+        plots=drawings.of_family(f, family.id),
+        tables=tuple(tables),
+        meanings=_meanings(present),
+        notes=tuple(notes),
+    )
+
+
+_REASONS: Final = {
+    "semantic": ("certified_gate", "placebo"),
+    "pis": ("band",),
+    "responsiveness": ("responsiveness",),
+}
+
+
+def _outcome_section(f: Figures) -> Section:
+    kinds = [k for k in drawings.OUTCOMES if f.outcomes()[k]]
+    head = ("Condition", "Calls", *kinds)
+    rows: list[tuple[Cell | str, ...]] = []
+    conditions = _order(f, sorted(f.facts.outcomes))
+    for condition in sorted(f.facts.outcomes, key=lambda c: (conditions[c], c)):
+        counts = f.outcomes([condition])
+        known = condition in CONDITIONS
+        name = condition_words(f, condition)
+        cells = [f"{counts[k]:,}" for k in kinds]
+        rows.append((Cell(name, raw=not known), f"{sum(counts.values()):,}", *cells))
+    tables = [table("Calls by outcome", head, rows)] if rows else []
+    treated = [
+        s
+        for s in f.scores.scores
+        if s.metric in _TREATED and s.condition in (None, "certified") and s.stratum is None
+    ]
+    if any(s.treatment != "exclude" for s in treated):
+        ordered = _in_order(f, treated, _TREATED)
+        tables.append(_score_table(f, "The same figures under each treatment", ordered))
+    rates = _of(f, ("outcome_rate",))
+    if rates:
+        tables.append(_score_table(f, "Rate of each outcome", rates, folded=True))
+    notes = [f.reason("identified")] if f.reason("identified") else []
+    if not rows:
+        notes.append("No call is recorded.")
+    return Section(
+        id="outcomes",
+        title="Calls that ended without a verdict",
+        lead="A refusal, a cut or unreadable answer and an error are outcomes, never verdicts. "
+        f"Headline figures treat them as “{f.facts.protocol.headline_treatment}”.",
+        plots=drawings.outcome_plots(f),
+        tables=tuple(tables),
+        notes=tuple(notes),
+    )
+
+
+def _other_section(f: Figures) -> Section | None:
+    placed = {m for fam in FAMILIES for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
+    rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
+    if not rest:
+        return None
+    lead = "Figures without a section of their own."
+    return Section("more", "Further figures", lead, tables=(_score_table(f, "Figures", rest),))
+
+
+def view(card: JudgeCard) -> View:
+    """Lay a card out.
+
+    Parameters
+    ----------
+    card : JudgeCard
+        Cleaned.
+    """
+    f = Figures(card.facts, card.scores)
+    sections = [
+        *(_family_section(f, family) for family in FAMILIES),
+        _outcome_section(f),
+        _other_section(f),
+        protocol_section(f),
+        provenance_section(f, card),
+    ]
+    return View(
+        title=shorten(f.facts.judge.model, 90) or "unnamed",
+        created=card.created,
+        software=f"{card.software.name} {card.software.version}",
+        schema_version=card.schema_version,
+        headline=card.headline,
+        stance=STANCES[card.headline.stance],
+        warnings=card.warnings,
+        limits=card.limits,
+        summary=summary(f),
+        who=who(f),
+        what=what(f),
+        pis=pis_tile(f),
+        gauge=drawings.pis_gauge(f),
+        gate=gate_tile(f),
+        principles=principle_tiles(f),
+        monitor=monitor_tiles(f),
+        sections=tuple(s for s in sections if s is not None),
+    )

@@ -1,0 +1,346 @@
+"""Numbers in words: the one place where a figure becomes text.
+
+Percent appears only here. A rounded figure never claims more than the figure: what is not exactly
+0 or 1 is not printed as 0% or 100%, and a score is not rounded across a band's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+from judgeaudit.core.records import Score
+
+__all__ = [
+    "BAND_EDGES",
+    "Kind",
+    "Number",
+    "amount",
+    "band_of",
+    "basis",
+    "cannot",
+    "count",
+    "duration",
+    "estimate",
+    "interval",
+    "joined",
+    "kind_of",
+    "method",
+    "money",
+    "p_value",
+    "percent",
+    "percent_tick",
+    "points",
+    "points_tick",
+    "ratio",
+    "rough",
+    "spoken_interval",
+    "test_words",
+    "threshold_words",
+    "unit_score",
+]
+
+Kind = Literal["share", "points", "distance", "score", "ratio", "plain"]
+Number = Callable[[float], str]
+
+BAND_EDGES: Final = ((0.85, "reliable"), (0.60, "moderate"), (0.40, "fragile"))
+"""Lower edges of the bands of the Policy Invariance Score; below the last: untrustworthy."""
+
+_KINDS: Final[dict[str, Kind]] = {
+    "signed_shift": "points",
+    "rms_shift": "distance",
+    "pis": "score",
+    "pis_raw": "score",
+    "direction_ratio": "score",
+    "undue_risk_ratio": "ratio",
+}
+_UNITS: Final[tuple[tuple[str, Kind], ...]] = (
+    ("ratio", "ratio"),
+    ("score", "score"),
+    ("fraction", "share"),
+    ("share", "share"),
+    ("probability", "share"),
+)
+_SHARES: Final = ("rate", "share", "null", "accuracy", "tpr", "tnr", "jitter")
+_FAMILIES: Final = ("responsiveness", "undue")
+_MINUS: Final = "\N{MINUS SIGN}"
+_SMALLEST_P: Final = 1e-9
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", _MINUS)
+
+
+def percent(x: float) -> str:
+    """Word a share.
+
+    Examples
+    --------
+    >>> [percent(v) for v in (0.0, 0.0004, 0.625, 0.9996, 1.0)]
+    ['0%', '<0.1%', '62.5%', '>99.9%', '100%']
+    """
+    if x in (0.0, 1.0):
+        return f"{x:.0%}"
+    if 0 < x < 0.001:
+        return "<0.1%"
+    if 0.999 < x < 1:
+        return ">99.9%"
+    return _signed(f"{100 * x:.1f}%")
+
+
+def rough(x: float) -> str:
+    """Word a share for a sentence, in whole per cent.
+
+    Examples
+    --------
+    >>> [rough(v) for v in (0.0, 0.004, 0.625, 0.996, 1.0)]
+    ['0%', '<1%', '62%', '>99%', '100%']
+    """
+    if 0 < x < 0.01:
+        return "<1%"
+    if 0.99 < x < 1:
+        return ">99%"
+    return _signed(f"{100 * x:.0f}%")
+
+
+def points(x: float) -> str:
+    """Word a signed difference in percentage points.
+
+    Examples
+    --------
+    >>> points(0.091), points(-0.004), points(0.0), points(0.00002)
+    ('+9.1', '−0.4', '0.0', '0.0')
+    """
+    text = f"{100 * x:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else _signed(text)
+
+
+def distance(x: float) -> str:
+    """Word an unsigned distance in percentage points."""
+    return _signed(f"{100 * x:.1f}")
+
+
+def percent_tick(x: float) -> str:
+    """Word a round share at an axis."""
+    return f"{100 * x:g}%"
+
+
+def points_tick(x: float) -> str:
+    """Word a round difference at an axis."""
+    return _signed(f"{100 * x:+g}") if x else "0"
+
+
+def threshold_words(x: float) -> str:
+    """Word the practical threshold.
+
+    Examples
+    --------
+    >>> threshold_words(0.05)
+    '5 points'
+    """
+    return f"{100 * x:g} points"
+
+
+def band_of(x: float) -> str:
+    """Return the band in which a Policy Invariance Score lies."""
+    return next((name for edge, name in BAND_EDGES if x >= edge), "untrustworthy")
+
+
+def unit_score(x: float) -> str:
+    """Word a score between 0 and 1 with two digits, or as many as keep it on its side.
+
+    Examples
+    --------
+    >>> unit_score(0.47), unit_score(0.8496), unit_score(0.999), unit_score(1.0)
+    ('0.47', '0.8496', '0.999', '1.00')
+    """
+    text = f"{x:.2f}"
+    for digits in range(2, 13):
+        text = f"{x:.{digits}f}"
+        honest = (float(text) in (0.0, 1.0)) == (x in (0.0, 1.0))
+        if honest and band_of(float(text)) == band_of(x):
+            break
+    return _signed(text)
+
+
+def ratio(x: float) -> str:
+    """Word a ratio."""
+    return f"{x:.2f}×" if x < 100 else f"{x:.0f}×"
+
+
+def plain(x: float) -> str:
+    """Word a number of which nothing else is known."""
+    return _signed(f"{x:.4g}")
+
+
+_NUMBERS: Final[dict[Kind, Number]] = {
+    "share": percent,
+    "points": points,
+    "distance": distance,
+    "score": unit_score,
+    "ratio": ratio,
+    "plain": plain,
+}
+
+
+def kind_of(metric: str, unit: str = "") -> Kind:
+    """Say how a metric's numbers are worded; an unknown metric is judged by its unit."""
+    if metric.startswith("delta_") or "_delta_" in metric:
+        return "points"
+    if metric in _KINDS:
+        return _KINDS[metric]
+    by_unit = next((kind for start, kind in _UNITS if unit.startswith(start)), None)
+    if by_unit is not None:
+        return by_unit
+    return "share" if metric.endswith(_SHARES) or metric.startswith(_FAMILIES) else "plain"
+
+
+def amount(x: float, kind: Kind) -> str:
+    """Word a number with its unit, to stand alone."""
+    return f"{_NUMBERS[kind](x)} points" if kind in ("points", "distance") else _NUMBERS[kind](x)
+
+
+def cannot(why: str | None) -> str:
+    """Word an undefined figure.
+
+    Examples
+    --------
+    >>> cannot("no verdict moved")
+    'cannot be estimated because: no verdict moved'
+    """
+    return f"cannot be estimated because: {why}" if why else "cannot be estimated"
+
+
+def estimate(score: Score | None) -> str:
+    """Word a score's value, or why it has none."""
+    if score is None:
+        return "not computed in this run"
+    if score.value is None:
+        return cannot(score.why_undefined)
+    return amount(score.value, kind_of(score.metric, score.unit))
+
+
+def interval(score: Score | None) -> str:
+    """Word a score's interval in brackets, or why it has none; empty without a score."""
+    if score is None:
+        return ""
+    if score.low is None or score.high is None:
+        return f"none: {score.why_no_interval}" if score.why_no_interval else "none"
+    number = _NUMBERS[kind_of(score.metric, score.unit)]
+    return f"[{number(score.low)}, {number(score.high)}]"
+
+
+def spoken_interval(score: Score | None) -> str:
+    """Word an interval as text: "95% interval 0.20 to 0.74"; empty where there is none."""
+    if score is None or score.low is None or score.high is None:
+        return ""
+    number = _NUMBERS[kind_of(score.metric, score.unit)]
+    level = f"{100 * score.level:g}% interval" if score.level is not None else "interval"
+    return f"{level} {number(score.low)} to {number(score.high)}"
+
+
+def p_value(p: float) -> str:
+    """Word a p-value with its sign of relation.
+
+    Examples
+    --------
+    >>> p_value(0.0), p_value(3e-12), p_value(0.0123), p_value(1.0)
+    ('p < 1e-9', 'p < 1e-9', 'p = 0.012', 'p = 1')
+    """
+    if p < _SMALLEST_P:
+        return "p < 1e-9"
+    if p < 1e-4:
+        return f"p = {p:.0e}".replace("e-0", "e-")
+    if p > 0.999 and p < 1:
+        return "p > 0.999"
+    return f"p = {p:.2g}"
+
+
+def count(n: float) -> str:
+    """Word a count with thousands apart; expected counts keep one digit.
+
+    Examples
+    --------
+    >>> count(1234), count(7.5)
+    ('1,234', '7.5')
+    """
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
+
+
+def basis(score: Score) -> str:
+    """Word what a number rests on: items, clusters, numerator and denominator, exclusions."""
+    parts = []
+    if score.n_items:
+        one = score.n_items == 1
+        parts.append(f"{count(score.n_items)} {'item' if one else 'items'}")
+    if score.n_clusters and score.n_clusters != score.n_items:
+        one = score.n_clusters == 1
+        parts.append(f"{count(score.n_clusters)} {'cluster' if one else 'clusters'}")
+    if score.numerator is not None and score.denominator is not None:
+        parts.append(f"{count(score.numerator)} of {count(score.denominator)}")
+    left_out = {k: v for k, v in sorted(score.excluded.items()) if v}
+    if left_out:
+        parts.append("left out: " + ", ".join(f"{count(v)} {k}" for k, v in left_out.items()))
+    return ", ".join(parts) or "not stated"
+
+
+def test_words(score: Score) -> str:
+    """Word a score's p-value, and the adjusted one beside it; "" without a test."""
+    if score.p_value is None:
+        return ""
+    adjusted = f" ({p_value(score.p_adjusted)} adjusted)" if score.p_adjusted is not None else ""
+    return p_value(score.p_value) + adjusted
+
+
+def method(score: Score) -> str:
+    """Word how the interval and the test were made, and how failures were treated."""
+    parts = [score.method] if score.method else []
+    if score.level is not None and score.low is not None:
+        parts.append(f"{100 * score.level:g}%")
+    if score.p_value is not None:
+        null = f", null: {score.null}" if score.null else ""
+        by = f" by {score.p_method}" if score.p_method else ""
+        parts.append(f"{test_words(score)}{by}{null}")
+    if score.treatment != "exclude":
+        parts.append(f"failures: {score.treatment}")
+    return "; ".join(parts) or "none stated"
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """Join words for a sentence.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def money(dollars: float | None) -> str:
+    """Word a cost in US dollars; an unknown cost is unknown, never 0."""
+    if dollars is None:
+        return "unknown"
+    if 0 < dollars < 0.01:
+        return "under US$0.01"
+    return f"US${dollars:,.2f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Word a duration.
+
+    Examples
+    --------
+    >>> duration(42.0), duration(272.0), duration(7322.0), duration(None)
+    ('42 s', '4 min 32 s', '2 h 2 min', 'not recorded')
+    """
+    if seconds is None:
+        return "not recorded"
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

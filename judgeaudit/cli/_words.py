@@ -1,0 +1,91 @@
+"""What the command line says of a plan, a result and a set of scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgeaudit.cards import words
+from judgeaudit.core.terminal import plain
+
+if TYPE_CHECKING:
+    from judgeaudit.audit import AuditResult, Prepared
+    from judgeaudit.core.records import ScoreSet
+
+__all__ = ["of_plan", "of_result", "of_scores"]
+
+
+def of_plan(ready: Prepared) -> str:
+    """Say who will be asked what, how often, and at what price."""
+    plan, facts, estimate = ready.plan, ready.corpus.facts, ready.plan.estimate
+    by_condition = ", ".join(f"{c} {n}" for c, n in plan.counts.items())
+    if estimate.cost_least is None:
+        price = estimate.cost_note
+    elif estimate.cost_most is None:
+        price = f"at least {words.money(estimate.cost_least)} ({estimate.cost_note})"
+    else:
+        price = (
+            f"{words.money(estimate.cost_least)} to {words.money(estimate.cost_most)} "
+            f"({estimate.cost_note})"
+        )
+    judge = ready.judge
+    where = f" at {judge.api_base}" if judge.api_base else ""
+    lines = [
+        f"judge    {judge.backend}:{judge.model}{where}",
+        f"policy   {ready.meta.policy.id}, {ready.meta.policy.n_norms} norms",
+        f"corpus   {facts.name}, {facts.n_items} items in {facts.n_clusters} clusters",
+        f"plan     {estimate.n_calls} calls: {by_condition}",
+        f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
+        f"price    {price}",
+        f"run      {ready.folder}",
+    ]
+    return plain("\n".join(lines))
+
+
+def of_result(result: AuditResult) -> str:
+    """Say what came out, and where the card lies."""
+    made, facts = result.card, result.facts
+    lines = ["", made.headline.sentence, ""]
+    for metric, condition, title in (
+        ("pis", None, "PIS"),
+        ("delta_paper", "certified", "excess flips (paper)"),
+        ("delta_debiased", "certified", "excess flips (debiased)"),
+        ("direction_ratio", None, "R_dir"),
+        ("undue_share", None, "U_rate"),
+        ("jitter", "base", "jitter"),
+        ("accuracy", None, "accuracy"),
+    ):
+        score = result.scores.find(metric, condition)
+        if score is not None:
+            lines.append(f"  {title:<24} {words.estimate(score)}  {words.interval(score)}".rstrip())
+    lines.append("")
+    lines += [f"  {w.severity}: {w.sentence}" for w in made.warnings]
+    lines.append("")
+    if result.interrupted:
+        left = facts.n_planned - facts.n_answered
+        lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
+        lines.append("The same command goes on from here.")
+    lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")
+    return plain("\n".join(lines))
+
+
+def of_scores(scores: ScoreSet) -> str:
+    """Lay out all scores as a plain table."""
+    rows = [("metric", "condition", "value", "interval", "n", "method")]
+    for s in scores.scores:
+        name = s.metric if s.stratum is None else f"{s.metric} ({s.stratum})"
+        if s.treatment != "exclude":
+            name += f" [{s.treatment}]"
+        rows.append(
+            (
+                name,
+                s.condition or "",
+                words.estimate(s),
+                words.interval(s),
+                str(s.n_items),
+                s.method,
+            )
+        )
+    widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
+    table = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    flags = [f"{k}: {v}. {scores.reasons.get(k, '')}".rstrip() for k, v in scores.flags.items()]
+    return plain("\n".join([*table, "", *flags]))

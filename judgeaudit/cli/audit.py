@@ -1,0 +1,219 @@
+"""`audit`, `score` and `card`: run an audit, and read what a run holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["add_to"]
+
+_WHAT = "What is judged"
+_WHO = "The judge"
+_HOW = "The protocol"
+_RUN = "The run"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register these verbs on the application."""
+    app.command("audit")(_audit)
+    app.command("score")(_score)
+    app.command("card")(_card)
+
+
+def _audit(
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Read choices from this file; flags win. Default: audit.toml, if there."),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model "
+            "(local:smollm2-135m, scripted:brittle_t4, replay:FILE). Default: local.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    api_base: Annotated[
+        str | None,
+        typer.Option(help="Root of an OpenAI-compatible server.", rich_help_panel=_WHO),
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(help="Judge prompt template: a name or a file.", rich_help_panel=_WHO),
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Sampling temperature sent.", rich_help_panel=_WHO)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Cap on an answer's tokens.", rich_help_panel=_WHO)
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option(help="plain, json_mode, json_schema or grammar.", rich_help_panel=_WHO),
+    ] = None,
+    send_seed: Annotated[
+        bool | None,
+        typer.Option(
+            help="Send a seed, derived from (item, condition, repeat).", rich_help_panel=_WHO
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Policy name or file.", rich_help_panel=_WHAT)
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            help="sample, rjudge, assebench or jsonl (your own).", rich_help_panel=_WHAT
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="File or folder of the corpus, or hub:OWNER/NAME/PATH.", rich_help_panel=_WHAT
+        ),
+    ] = None,
+    subset: Annotated[
+        str | None, typer.Option(help="Subset of the corpus.", rich_help_panel=_WHAT)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Use this many items (seeded).", rich_help_panel=_WHAT)
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Raters' labels: item_id, rater, label.", rich_help_panel=_WHAT),
+    ] = None,
+    assume_ambiguity: Annotated[
+        str | None,
+        typer.Option(
+            help="Named assumption where a corpus has no ambiguity flags (none).",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    revision: Annotated[
+        str | None,
+        typer.Option(help="Pinned revision of a corpus on a hub.", rich_help_panel=_WHAT),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="quick, default or paper.", rich_help_panel=_HOW)
+    ] = None,
+    base_repeats: Annotated[
+        int | None, typer.Option("-K", "--base-repeats", help="Base calls an item.",
+                                 rich_help_panel=_HOW)
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option("-L", "--repeats", help="Calls a condition an item.",
+                                 rich_help_panel=_HOW)
+    ] = None,
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(help="Use these conditions instead of the preset's (repeat the flag).",
+                     rich_help_panel=_HOW),
+    ] = None,
+    control_items: Annotated[
+        int | None, typer.Option(help="Items under the controls.", rich_help_panel=_HOW)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of order and subsets.", rich_help_panel=_HOW)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run. The same choices resume it.", rich_help_panel=_RUN),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Calls in flight at most.", rich_help_panel=_RUN)
+    ] = None,
+    attempts: Annotated[
+        int | None, typer.Option(help="Requests a call at most.", rich_help_panel=_RUN)
+    ] = None,
+    attempt_seconds: Annotated[
+        float | None, typer.Option(help="Seconds a request may take.", rich_help_panel=_RUN)
+    ] = None,
+    call_seconds: Annotated[
+        float | None,
+        typer.Option(help="Seconds a call may take, retries included.", rich_help_panel=_RUN),
+    ] = None,
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Count and price the calls, and stop.",
+                           rich_help_panel=_RUN)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=_RUN)
+    ] = False,
+) -> None:
+    """Audit a judge: plan the calls, make them, score them, write the Judge Card.
+
+    Without a key or a flag, a small model on this machine judges the bundled sample.
+    """
+    choices = dict(locals())
+    from judgeaudit import audit
+    from judgeaudit.cli import _words
+
+    flags: dict[str, Any] = {
+        name: value for name, value in choices.items() if name in audit.CHOICES and value is not None
+    }
+    if condition:
+        flags["conditions"] = tuple(condition)
+    spec = audit.choose(config, flags)
+    if plan_only:
+        typer.echo(_words.of_plan(audit.prepare(spec)))
+        return
+    ready = audit.prepare(spec)
+    if not quiet:
+        typer.echo(_words.of_plan(ready), err=True)
+    result = audit.run(ready, show="quiet" if quiet else "auto")
+    typer.echo(_words.of_result(result))
+    raise typer.Exit(result.exit_code)
+
+
+_RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of a run, or its ledger.sqlite.")
+]
+
+
+def _score(
+    run: _RunFolder,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
+) -> None:
+    """Score a run again from its ledger, and print the numbers."""
+    from judgeaudit import audit
+
+    scores = audit.score(run)
+    if as_json:
+        typer.echo(scores.model_dump_json(indent=1))
+        return
+    from judgeaudit.cli import _words
+
+    typer.echo(_words.of_scores(scores))
+
+
+def _card(
+    run: _RunFolder,
+    *,
+    form: Annotated[
+        str, typer.Option("--format", help="json, md, html, or all (written into the folder).")
+    ] = "all",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to; default: the run's own.")
+    ] = None,
+    created: Annotated[
+        str | None,
+        typer.Option(help="Time to print on the card; default: when the run ended."),
+    ] = None,
+) -> None:
+    """Make the Judge Card of a run again from its ledger alone."""
+    from judgeaudit import audit, cards
+    from judgeaudit.core.errors import ConfigError, unknown_name
+
+    card = audit.card(run, created=created)
+    if form == "all":
+        for path in cards.write(card, out or audit.folder_of(run)).values():
+            typer.echo(str(path))
+        return
+    forms = {"json": cards.to_json, "md": cards.to_markdown, "html": cards.to_html}
+    if form not in forms:
+        raise ConfigError(unknown_name("format", form, [*forms, "all"]))
+    typer.echo(forms[form](card), nl=False)

@@ -1,0 +1,53 @@
+"""How a run is told to stop: once drains, twice stops now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+__all__ = ["RunControl"]
+
+
+class RunControl:
+    """Stops a run from outside; safe from any thread and from a signal handler.
+
+    `interrupt` once: calls in flight are finished and committed, no new one is made. Twice: calls
+    in flight are dropped, what was answered is committed. Both keep the ledger whole.
+    """
+
+    def __init__(self) -> None:
+        self.interrupts = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._drain: Callable[[], None] = _nothing
+        self._stop: Callable[[], None] = _nothing
+
+    def interrupt(self) -> int:
+        """Ask to drain (first time) or to stop now (afterwards); return how often it was asked."""
+        self.interrupts += 1
+        self._tell()
+        return self.interrupts
+
+    def bind(
+        self, loop: asyncio.AbstractEventLoop, drain: Callable[[], None], stop: Callable[[], None]
+    ) -> None:
+        """Connect to a run; an interrupt that came before takes effect at once."""
+        self._loop, self._drain, self._stop = loop, drain, stop
+        if self.interrupts:
+            self._tell()
+
+    def unbind(self) -> None:
+        """Disconnect from the run."""
+        self._loop = None
+
+    def _tell(self) -> None:
+        loop = self._loop
+        if loop is None:
+            return
+        try:
+            loop.call_soon_threadsafe(self._drain if self.interrupts == 1 else self._stop)
+        except RuntimeError:  # the loop has just been closed: the run is over
+            self._loop = None
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,130 @@
+"""The synchronous door: a run in a thread of its own, so that it works inside a notebook too."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.limits import Gate, Limits
+from judgeaudit.engine.plan import Plan
+from judgeaudit.engine.progress import Progress, SilentProgress
+from judgeaudit.engine.runner import Parse, RunSummary, run_plan
+from judgeaudit.judges.base import Judge
+
+__all__ = ["run_plan_sync"]
+
+
+def run_plan_sync(
+    plan: Plan,
+    judge: Judge,
+    ledger: Ledger,
+    *,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    control: RunControl | None = None,
+    gate: Gate | None = None,
+    parse: Parse | None = None,
+    close_judge: bool = True,
+) -> RunSummary:
+    """Run a plan and return when it is done; `run_plan` for callers without `await`.
+
+    The run has an event loop in a thread of its own, also where a loop is running already. While
+    it lasts, and if called from the main thread, the first Ctrl-C (or SIGTERM) finishes the calls
+    in flight, the second drops them, the third is left to Python.
+
+    Parameters
+    ----------
+    plan, judge, ledger, limits, progress, control, gate, parse
+        As of `run_plan`.
+    close_judge : bool
+        Whether to close the judge at the end. Its connections belong to this run's event loop,
+        so they cannot be closed later.
+
+    Returns
+    -------
+    RunSummary
+        `interrupted` says whether a signal ended the run early.
+
+    Raises
+    ------
+    JudgeAuditError
+        As of `run_plan`.
+    """
+    control = control or RunControl()
+    progress = progress or SilentProgress()
+    limits = limits or Limits()
+    done: list[RunSummary] = []
+    raised: list[BaseException] = []
+
+    async def story() -> RunSummary:
+        try:
+            return await run_plan(
+                plan,
+                judge,
+                ledger,
+                limits=limits,
+                progress=progress,
+                control=control,
+                gate=gate,
+                parse=parse,
+            )
+        finally:
+            if close_judge:
+                await judge.aclose()
+
+    def target() -> None:
+        try:
+            done.append(asyncio.run(story()))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            raised.append(error)
+
+    thread = threading.Thread(target=target, name="judgeaudit-run", daemon=True)
+    with _signals(control, progress, limits):
+        thread.start()
+        thread.join()
+    if raised:
+        raise raised[0]
+    return done[0]
+
+
+@contextmanager
+def _signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: dict[int, Any] = {}
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        asked = control.interrupt()
+        if asked == 1:
+            progress.note(
+                "stopping: finishing the calls in flight (at most "
+                f"{limits.attempt_seconds:.0f} s); interrupt again to stop now"
+            )
+        else:
+            progress.note("stopping now; what was answered is kept")
+            _restore(before)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.getsignal(number)
+        # a handler that was not set from Python (None) could not be put back
+        if before[number] is None:
+            del before[number]
+            continue
+        signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -1,0 +1,114 @@
+"""Limits of a run: how many calls at once, how long, how often; and one gate for all waits."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from judgeaudit.core.errors import ConfigError
+
+__all__ = ["Gate", "Limits", "backoff", "spread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds within which a judge is asked. Times in seconds.
+
+    Parameters
+    ----------
+    concurrency : int
+        Calls in flight at most.
+    attempts : int
+        Requests a call at most; 1: never retry.
+    attempt_seconds : float
+        Wall-clock deadline of one request.
+    call_seconds : float
+        Wall-clock deadline of a call with all its waits, from its first request on.
+    backoff_first, backoff_most : float
+        Wait after the first failure; it doubles with each failure up to the second number, and
+        a random half of it is left out.
+    longest_wait : float
+        A server that asks for a longer wait than this (Retry-After) stops the run.
+    give_up_after : int
+        The run stops when the first this many calls all end in the same permanent error, or when
+        at least this many calls (and as many as can be in flight) in a row end in an error.
+
+    Raises
+    ------
+    ConfigError
+        If a bound is not positive.
+    """
+
+    concurrency: int = 16
+    attempts: int = 6
+    attempt_seconds: float = 120.0
+    call_seconds: float = 900.0
+    backoff_first: float = 0.5
+    backoff_most: float = 60.0
+    longest_wait: float = 600.0
+    give_up_after: int = 20
+
+    def __post_init__(self) -> None:
+        """Check that every bound is positive."""
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if not value > 0:
+                raise ConfigError(f"{name} is {value}", mend="It must be more than 0")
+
+
+# waits need no reproducible or secret randomness, only to differ between calls
+_random = random.Random()  # noqa: S311
+
+
+def spread(floor: float) -> float:
+    """Return a random extra wait, so that calls held by one Retry-After do not all start at once.
+
+    Up to a tenth of the wait, and at least up to a quarter of a second.
+    """
+    return _random.uniform(0, max(0.25, floor / 10))
+
+
+def backoff(limits: Limits, failures: int, retry_after: float | None) -> float:
+    """Return the wait before the next attempt, in seconds.
+
+    `max(u * min(backoff_most, backoff_first * 2**(failures - 1)), retry_after + spread)` with u
+    uniform in (1/2, 1): Retry-After is a floor.
+
+    Parameters
+    ----------
+    failures : int
+        Failed attempts of this call so far, from 1.
+    retry_after : float, optional
+        What the server asked for.
+    """
+    grown: float = min(limits.backoff_most, limits.backoff_first * 2.0 ** min(failures - 1, 32))
+    wait = grown * _random.uniform(0.5, 1)
+    if retry_after is not None and retry_after > 0:
+        wait = max(wait, retry_after + spread(retry_after))
+    return wait
+
+
+class Gate:
+    """Holds all calls to a provider while one Retry-After runs.
+
+    Give the same gate to all judges that one provider serves.
+    """
+
+    def __init__(self) -> None:
+        self._opens = 0.0
+
+    def hold(self, seconds: float) -> None:
+        """Keep the gate shut for so long from now; a longer hold stays."""
+        self._opens = max(self._opens, time.monotonic() + seconds)
+
+    @property
+    def shut_for(self) -> float:
+        """Seconds until the gate opens; 0 while it is open."""
+        return max(0.0, self._opens - time.monotonic())
+
+    async def passed(self, pause: Callable[[float], Awaitable[None]]) -> None:
+        """Return once the gate is open; waits with `pause`, each caller a little longer."""
+        while (left := self.shut_for) > 0:
+            await pause(left + spread(left))

@@ -1,0 +1,391 @@
+"""The runner: asks every open call of a plan, and is the only place that retries."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgeaudit.core.errors import (
+    JudgeAuditError,
+    JudgeError,
+    PermanentError,
+    QuotaExhaustedError,
+    TransientError,
+)
+from judgeaudit.core.records import Call, JudgePrompt, Reply, Verdict
+from judgeaudit.engine.breaker import RESUME, Breaker
+from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
+from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.limits import Gate, Limits, backoff
+from judgeaudit.engine.plan import Plan
+from judgeaudit.engine.progress import Progress, SilentProgress
+from judgeaudit.engine.writer import Answer, Row
+from judgeaudit.judges.base import Judge
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+__all__ = ["Parse", "RunSummary", "run_plan"]
+
+Parse = Callable[[Reply], Verdict]
+
+_TRIES_AT_FIRST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What one session of a run did.
+
+    Parameters
+    ----------
+    planned : int
+        Calls in the plan.
+    answered_before, answered, failed : int
+        Calls answered in earlier sessions, answered now, and ended in an error now.
+    requests : int
+        Requests made now, retries included.
+    outcomes : dict of str to int
+        Outcomes of the calls of this session.
+    cost : float, optional
+        US dollars of this session's answers; None as soon as one price is not known.
+    seconds : float
+        Wall-clock time of this session.
+    interrupted : bool
+        Whether it was stopped before the end, by the user.
+    """
+
+    planned: int
+    answered_before: int
+    answered: int
+    failed: int
+    requests: int
+    outcomes: dict[str, int]
+    cost: float | None
+    seconds: float
+    interrupted: bool
+
+    @property
+    def left(self) -> int:
+        """Calls without an answer."""
+        return self.planned - self.answered_before - self.answered
+
+
+class _DrainedError(Exception):
+    """A wait was cut short because the run is stopping."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """One call while it is being asked."""
+
+    attempts: int = 0
+    began: float = 0.0
+    seconds: float = 0.0
+    error: TransientError | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    plan: Plan
+    judge: Judge
+    ledger: Ledger
+    limits: Limits
+    gate: Gate
+    progress: Progress
+    parse: Parse
+    breaker: Breaker
+    todo: Iterator[int] = field(default_factory=lambda: iter(()))
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    fatal: JudgeAuditError | None = None
+    workers: list[asyncio.Task[None]] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+    cost: float | None = 0.0
+
+    async def work(self, n_open: int) -> None:
+        """Run the pool until nothing is left, or something stops it."""
+        # the first call alone: a wrong address, key or name costs one call, and clients warm up
+        await self._pool(min(1, n_open), most=1)
+        await self._pool(min(self.limits.concurrency, n_open - 1))
+
+    async def _pool(self, n: int, most: int | None = None) -> None:
+        if n < 1 or self.draining.is_set():
+            return
+        self.ledger.batch_by(n)
+        calls = itertools.islice(self.todo, most)
+        self.workers = [asyncio.create_task(self._worker(calls)) for _ in range(n)]
+        try:
+            await asyncio.wait(self.workers, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            for task in self.workers:
+                task.cancel()
+            ends = await asyncio.gather(*self.workers, return_exceptions=True)
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
+
+    def drain(self) -> None:
+        """Make no new request; calls in flight go on."""
+        self.draining.set()
+
+    def stop(self) -> None:
+        """Drop the calls in flight."""
+        self.draining.set()
+        for task in self.workers:
+            task.cancel()
+
+    async def _worker(self, calls: Iterator[int]) -> None:
+        for position in calls:
+            if self.draining.is_set():
+                return
+            await self._one(position)
+
+    async def _one(self, position: int) -> None:
+        prompt, call = self.plan.prompt(position), self.plan.call(position)
+        tally = _Tally()
+        try:
+            reply = await self._ask(prompt, call, tally)
+        except _DrainedError:
+            # asked, failed, and not asked again: that must not vanish either
+            if tally.error is not None:
+                await self._failed(position, tally.error, tally)
+        except QuotaExhaustedError as error:
+            await self._failed(position, error, tally)
+            self._give_up(
+                QuotaExhaustedError(
+                    f"{error.what} (the run was stopped)",
+                    where=error.where,
+                    mend=error.mend or RESUME,
+                    status=error.status,
+                    code=error.code,
+                )
+            )
+        except Exception as error:  # noqa: BLE001 - one call's failure is a record, not the run's
+            await self._failed(position, error, tally)
+        else:
+            await self._answered(position, reply, tally)
+
+    async def _ask(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
+        from tenacity import AsyncRetrying, retry_if_exception_type
+
+        # fresh for each call: tenacity keeps state in it, and calls run side by side
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(TransientError),
+            wait=self._wait,
+            stop=self._enough,
+            sleep=self._pause,
+            reraise=True,
+        )
+        return await retrying(self._attempt, prompt, call, tally)
+
+    def _wait(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after if isinstance(error, TransientError) else None
+        return backoff(self.limits, state.attempt_number, asked)
+
+    def _enough(self, state: RetryCallState) -> bool:
+        tally: _Tally = state.args[2]
+        spent = time.monotonic() - tally.began
+        return (
+            tally.attempts >= self.limits.attempts
+            or spent + state.upcoming_sleep >= self.limits.call_seconds
+            or self.draining.is_set()
+            # a wrong address is told at once; an outage in mid-run is waited for
+            or (
+                self.breaker.untried
+                and tally.attempts >= _TRIES_AT_FIRST
+                and tally.error is not None
+                and tally.error.code == UNREACHABLE
+            )
+        )
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self.draining.wait()
+        except TimeoutError:
+            return
+        raise _DrainedError
+
+    async def _attempt(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
+        await self.gate.passed(self._pause)
+        now = time.monotonic()
+        if tally.attempts == 0:
+            tally.began = now
+        left = min(self.limits.attempt_seconds, tally.began + self.limits.call_seconds - now)
+        if left <= 0 and tally.error is not None:
+            raise tally.error
+        tally.attempts += 1
+        self.requests += 1
+        try:
+            async with asyncio.timeout(left):
+                reply = await self.judge.ask(prompt, call)
+        except TimeoutError:
+            tally.error = TransientError(f"no answer within {left:.3g} s", code="timeout")
+            raise tally.error from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # a client library cancelled itself: that must not end the worker unnoticed
+            tally.error = TransientError("the client dropped the request", code="cancelled")
+            raise tally.error from None
+        except TransientError as error:
+            tally.error = error
+            self._hold(error)
+            raise
+        tally.seconds = time.monotonic() - now
+        return reply
+
+    def _hold(self, error: TransientError) -> None:
+        if error.retry_after is None or error.retry_after <= 0:
+            return
+        if error.retry_after > self.limits.longest_wait:
+            self._give_up(
+                JudgeError(
+                    f"the server asks to wait {error.retry_after:.0f} s, longer than the "
+                    f"{self.limits.longest_wait:.0f} s allowed: {error.what}",
+                    mend=RESUME,
+                    status=error.status,
+                )
+            )
+        else:
+            self.gate.hold(error.retry_after)
+
+    async def _answered(self, position: int, reply: Reply, tally: _Tally) -> None:
+        try:
+            verdict = self.parse(reply)
+        except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
+            verdict = Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
+        if verdict.outcome == "error":
+            # an answer that is no answer: recorded as a failure, and asked again by a rerun
+            await self._failed(position, PermanentError(verdict.note or "no answer"), tally)
+            return
+        seconds = reply.seconds or tally.seconds
+        await self._commit(Answer(position, reply, verdict, tally.attempts, seconds))
+        self.breaker.answered()
+        if reply.cost is None:
+            self.cost = None
+        elif self.cost is not None:
+            self.cost += reply.cost
+        self._count(verdict.outcome, reply.cost)
+
+    async def _failed(self, position: int, error: Exception, tally: _Tally) -> None:
+        await self._commit(failure_row(position, error, tally.attempts))
+        self._count("error", None)
+        why = self.breaker.failed(error)
+        if why is not None:
+            self._give_up(why)
+
+    async def _commit(self, row: Row) -> None:
+        await self.ledger.submit(row)
+
+    def _count(self, outcome: str, cost: float | None) -> None:
+        self.outcomes[outcome] += 1
+        self.progress.count(outcome, cost)
+
+    def _give_up(self, error: JudgeAuditError) -> None:
+        if self.fatal is None:
+            self.fatal = error
+            self.drain()
+
+
+async def run_plan(
+    plan: Plan,
+    judge: Judge,
+    ledger: Ledger,
+    *,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    control: RunControl | None = None,
+    gate: Gate | None = None,
+    parse: Parse | None = None,
+) -> RunSummary:
+    """Ask every call of the plan that the ledger has no answer for.
+
+    Parameters
+    ----------
+    plan : Plan
+        The calls, in the order of asking.
+    judge : Judge
+        Makes one request a time it is asked; not closed here.
+    ledger : Ledger
+        Open for writing, of the same plan.
+    limits : Limits, optional
+        Concurrency, deadlines, retries.
+    progress : Progress, optional
+        Told of every committed call; silent by default.
+    control : RunControl, optional
+        Drains or stops the run from outside.
+    gate : Gate, optional
+        Shared by judges of one provider.
+    parse : callable, optional
+        Reply -> Verdict; the package's parser by default.
+
+    Returns
+    -------
+    RunSummary
+        Also where the run was interrupted. Cancelling this coroutine drops the calls in flight,
+        commits what was answered, and raises `CancelledError`.
+
+    Raises
+    ------
+    ConfigError
+        The very first call of a new run found no server, a refused key or an unknown model.
+    QuotaExhaustedError
+        The account is out of credit; everything answered is kept.
+    JudgeError
+        All calls failed, too many in a row failed, or the server asks for too long a wait.
+    LedgerError
+        The ledger cannot be written any more (a full disk).
+    """
+    if parse is None:
+        from judgeaudit.judges import parsing
+
+        parse = parsing.parse
+    limits = limits or Limits()
+    progress = progress or SilentProgress()
+    control = control or RunControl()
+    began = time.monotonic()
+    positions = ledger.open_positions()
+    before = plan.n_calls - int(positions.size)
+    breaker = Breaker(limits, fresh=before == 0)
+    run = _Run(plan, judge, ledger, limits, gate or Gate(), progress, parse, breaker)
+    run.todo = (int(p) for p in positions)
+    control.bind(asyncio.get_running_loop(), run.drain, run.stop)
+    progress.begin(plan.n_calls, before)
+    try:
+        await run.work(int(positions.size))
+    finally:
+        control.unbind()
+        progress.end()
+        if ledger.broken is None:
+            ledger.flush()
+    failed = run.outcomes.pop("error", 0)
+    answered = run.outcomes.total()
+    if run.fatal is not None:
+        raise run.fatal
+    if failed and not answered and not before and not control.interrupts:
+        error = await asyncio.to_thread(ledger.failures)
+        raise JudgeError(
+            f"all {failed} calls failed; the last: {error[-1]['message']}", mend=RESUME
+        )
+    if failed:
+        run.outcomes["error"] = failed
+    return RunSummary(
+        planned=plan.n_calls,
+        answered_before=before,
+        answered=answered,
+        failed=failed,
+        requests=run.requests,
+        outcomes=dict(run.outcomes),
+        cost=run.cost,
+        seconds=time.monotonic() - began,
+        interrupted=control.interrupts > 0 and before + answered + failed < plan.n_calls,
+    )

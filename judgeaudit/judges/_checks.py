@@ -1,0 +1,106 @@
+"""What a `JudgeSpec` may hold before it goes over a wire, and into a ledger and a card."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.records import JudgeSpec
+from judgeaudit.judges._text import is_secret_name
+
+__all__ = ["check_address", "check_decoding", "check_endpoint"]
+
+_KEYS: Final = "Keys come from the environment only: a spec stands in the ledger and on the card"
+# Request arguments that are no property of the judge, or that would undo what the door promises.
+_RESERVED: Final[dict[str, str]] = {
+    "seed": "One seed for all items draws the same number for each: let each call send its own",
+    "n": "A call asks for one answer; repeats are calls of their own",
+    "stream": "Answers are read whole",
+    **dict.fromkeys(("extra_headers", "headers"), _KEYS),
+    **dict.fromkeys(
+        ("model", "messages", "api_base", "base_url"), "The judge's spec has a field for it"
+    ),
+    **dict.fromkeys(
+        ("drop_params", "additional_drop_params"), "With a parameter dropped it is another judge"
+    ),
+    **dict.fromkeys(
+        ("timeout", "request_timeout", "stream_timeout"),
+        "The time limit is no part of the judge: give it as attempt_seconds",
+    ),
+    **dict.fromkeys(("max_retries", "num_retries", "fallbacks"), "Only the runner asks again"),
+    **dict.fromkeys(("cache", "caching", "mock_response"), "No cache may answer a repeat"),
+}
+_SECRET_PARAMETER: Final = re.compile(r"(?i:^(?:key|sig|token|access_token|apikey)$)")
+
+
+def check_decoding(spec: JudgeSpec) -> None:
+    """Refuse decoding parameters that are none.
+
+    Raises
+    ------
+    ConfigError
+        Naming the parameter.
+    """
+    for name in spec.decoding:
+        why = _KEYS if is_secret_name(name) else _RESERVED.get(name)
+        if why:
+            raise ConfigError(
+                f"{name!r} cannot be a decoding parameter", where=spec.model, mend=why
+            )
+
+
+def check_address(spec: JudgeSpec) -> None:
+    """Refuse an address that is none, or that holds a password or a key.
+
+    Raises
+    ------
+    ConfigError
+        Without the password or key in it.
+    """
+    if spec.api_base is None:
+        return
+    try:
+        parts = urlsplit(spec.api_base)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, usable = urlsplit(""), False
+    if not usable:
+        shown = spec.api_base.rpartition("@")[2]
+        raise ConfigError(
+            f"{shown!r} is no address of a server",
+            where="api_base",
+            mend="Write it like http://127.0.0.1:8000/v1",
+        )
+    if "@" in parts.netloc or any(
+        is_secret_name(name) or _SECRET_PARAMETER.match(name) for name, _ in parse_qsl(parts.query)
+    ):
+        raise ConfigError(
+            f"the address of {parts.hostname} holds a password or a key",
+            where="api_base",
+            mend=_KEYS,
+        )
+
+
+def check_endpoint(spec: JudgeSpec, provider: str) -> None:
+    """Refuse an endpoint that is set in the environment but not in the spec.
+
+    Two servers behind one name are two judges; a ledger must not mix them.
+
+    Raises
+    ------
+    ConfigError
+        Naming the variable.
+    """
+    if spec.api_base is not None:
+        return
+    stem = provider.upper()
+    for name in (f"{stem}_BASE_URL", f"{stem}_API_BASE"):
+        if os.environ.get(name, "").strip():
+            raise ConfigError(
+                f"{name} is set, but the endpoint is part of a judge's identity",
+                where=spec.model,
+                mend="Give the address with --api-base, or unset the variable",
+            )

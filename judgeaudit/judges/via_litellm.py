@@ -1,0 +1,375 @@
+"""Judges behind any provider or OpenAI-compatible server that LiteLLM can reach: its one door.
+
+What LiteLLM does on its own is switched off: retries, its cache, dropping parameters, the price
+list fetched at import, `.env` files. Keys come from the environment and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import functools
+import json
+import logging
+import os
+import time
+import urllib.request
+import warnings
+import weakref
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
+from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
+from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
+from judgeaudit.judges._faults import gather, read_fault, retry_after
+from judgeaudit.judges._formats import format_parameters
+from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
+from judgeaudit.judges.base import JUDGES
+
+__all__ = ["ATTEMPT_SECONDS", "LiteLLMJudge", "price"]
+
+ATTEMPT_SECONDS: Final = 120.0
+"""Default limit of one request, in seconds of wall-clock time."""
+
+# what a server without keys gets: the client library insists on one
+_NO_KEY: Final = "no-key"
+_LISTED: Final = 8
+_OPEN: weakref.WeakSet[LiteLLMJudge] = weakref.WeakSet()
+
+
+@JUDGES.register("litellm")
+class LiteLLMJudge:
+    """A judge asked through LiteLLM.
+
+    Parameters
+    ----------
+    spec : JudgeSpec
+        `model` is a LiteLLM model string ("openai/gpt-5.4-mini", or "openai/<name>" with
+        `api_base` for an OpenAI-compatible server). `decoding` is sent as it stands.
+    attempt_seconds : float
+        Wall-clock limit of one request. It is not part of the judge's identity, and may be
+        changed between calls.
+    api_key : str, optional
+        For callers that run the server themselves; never stored in the spec. By default the
+        provider's environment variable holds the key; a server at `api_base` may need none.
+
+    Raises
+    ------
+    ConfigError
+        Unknown provider, missing key, an endpoint set in the environment but not in the spec, an
+        address with a password, a decoding parameter that cannot be one.
+    """
+
+    def __init__(
+        self,
+        spec: JudgeSpec,
+        *,
+        attempt_seconds: float = ATTEMPT_SECONDS,
+        api_key: str | None = None,
+    ) -> None:
+        check_decoding(spec)
+        check_address(spec)
+        self._spec = spec
+        self.attempt_seconds = attempt_seconds
+        provider = _provider(spec)
+        self._key_name, key = _find_key(spec, provider, api_key)
+        check_endpoint(spec, provider)
+        self._scrub = Scrubber(more=[api_key] if api_key else [])
+        self._rate = price(spec.model, spec.api_base)
+        self._parameters: dict[str, Any] = {
+            **spec.decoding,
+            **format_parameters(spec),
+            "model": spec.model,
+            "max_retries": 0,
+            "num_retries": 0,
+            "drop_params": False,
+            "caching": False,
+        }
+        if spec.api_base:
+            self._parameters["api_base"] = spec.api_base
+        if key is not None:
+            self._parameters["api_key"] = key
+        _OPEN.add(self)
+
+    def __repr__(self) -> str:
+        return f"LiteLLMJudge({self._where()!r})"
+
+    @property
+    def spec(self) -> JudgeSpec:
+        """Identity of the judge."""
+        return self._spec
+
+    def _where(self) -> str:
+        base = self._spec.api_base
+        return f"{self._spec.model} at {base}" if base else self._spec.model
+
+    async def ask(self, prompt: JudgePrompt, call: Call) -> Reply:
+        """Make one request; see `Judge.ask`.
+
+        Raises
+        ------
+        TransientError
+            Codes of its own: "timeout", "unreachable", "connection", "unreadable_body".
+        PermanentError
+            Codes of its own: "unsupported_parameter", "context_length_exceeded", "missing_key".
+        QuotaExhaustedError
+            The account has no credit left.
+        """
+        return await self._request(prompt, call.seed)
+
+    async def probe(self) -> Reply:
+        """Make one request that shows that server, key, model and parameters are accepted.
+
+        Raises
+        ------
+        ConfigError
+            Nothing answers at the address, the key or the model is not accepted, or a parameter
+            is refused; says what would mend it.
+        TransientError
+            The server is there, but busy or failing.
+        QuotaExhaustedError
+            The account has no credit left.
+        """
+        hello = Message(role="user", content="Answer with one word: SAFE")
+        try:
+            return await self._request(JudgePrompt(messages=(hello,)), 0)
+        except PermanentError as exc:
+            failure: JudgeError = exc
+            known = await self._listed_models() if exc.status == 404 else ""
+        except TransientError as exc:
+            if exc.code != "unreachable":
+                raise
+            failure, known = exc, ""
+        mend = ". ".join(part for part in (failure.mend, known) if part)
+        raise ConfigError(failure.what, where=failure.where, mend=mend or None)
+
+    async def aclose(self) -> None:
+        """Close connections; LiteLLM shares them, so the last open judge closes them for all."""
+        if self not in _OPEN:
+            return
+        _OPEN.discard(self)
+        if not _OPEN:
+            litellm = _litellm()
+            await litellm.close_litellm_async_clients()
+            # a closed client left in the cache would be handed to the next judge
+            litellm.in_memory_llm_clients_cache.flush_cache()
+
+    async def _request(self, prompt: JudgePrompt, seed: int) -> Reply:
+        litellm = _litellm()
+        seeded = {"seed": seed} if self._spec.sends_seed else {}
+        messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
+        started = time.perf_counter()
+        # the library's own limit counts from byte to byte, so a dripping body outlives it
+        limit = asyncio.timeout(self.attempt_seconds)
+        # raised outside of the handler: a chained cause would carry headers, and so the key
+        try:
+            async with limit:
+                answer = await litellm.acompletion(
+                    messages=messages,
+                    timeout=self.attempt_seconds + 5,
+                    **seeded,
+                    **self._parameters,
+                )
+            return self._read(answer, time.perf_counter() - started)
+        except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
+            seconds = time.perf_counter() - started
+            ended = self._late() if limit.expired() else self._failed(exc, seconds)
+        if isinstance(ended, Reply):
+            return ended
+        raise ended
+
+    def _late(self) -> TransientError:
+        return TransientError(
+            f"no answer within {self.attempt_seconds:g} s", where=self._where(), code="timeout"
+        )
+
+    def _failed(self, exc: Exception, seconds: float) -> JudgeError | Reply:
+        facts = gather(exc)
+        fault = read_fault(facts, self._key_name)
+        said = self._scrub.message(short(" ".join(facts.message.split()), 300)).rstrip(".")
+        if fault.kind is None:
+            return Reply(text=None, finish_reason=fault.what, refusal=said or None, seconds=seconds)
+        wait = retry_after(facts.headers, dt.datetime.now(dt.UTC))
+        return fault.kind(
+            f"{fault.what}: {said}" if fault.quotes and said else fault.what,
+            where=self._where(),
+            mend=fault.mend,
+            status=facts.status,
+            code=fault.code,
+            retry_after=wait if fault.kind is TransientError else None,
+        )
+
+    def _read(self, answer: Any, seconds: float) -> Reply:
+        choices = getattr(answer, "choices", None) or [None]
+        message = getattr(choices[0], "message", None)
+        usage = getattr(answer, "usage", None)
+        # LiteLLM writes 0 where the server counted nothing; no prompt is empty
+        counted = bool(_whole(usage, "prompt_tokens"))
+        return Reply(
+            text=self._text(message, "content"),
+            finish_reason=_string(choices[0], "finish_reason"),
+            refusal=self._text(message, "refusal"),
+            reasoning=self._text(message, "reasoning_content"),
+            served_model=_string(answer, "model"),
+            system_fingerprint=_string(answer, "system_fingerprint"),
+            request_id=_request_id(answer),
+            prompt_tokens=_whole(usage, "prompt_tokens") if counted else None,
+            completion_tokens=_whole(usage, "completion_tokens") if counted else None,
+            seconds=seconds,
+            cost=self._cost(answer, usage) if counted else None,
+        )
+
+    def _text(self, thing: Any, name: str) -> str | None:
+        text = _string(thing, name)
+        return None if text is None else self._scrub.answer(text)
+
+    def _cost(self, answer: Any, usage: Any) -> float | None:
+        if self._rate is None:
+            return None
+        told = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
+        if isinstance(told, float) and told > 0:
+            return told
+        tokens = _whole(usage, "prompt_tokens") or 0, _whole(usage, "completion_tokens") or 0
+        return tokens[0] * self._rate[0] + tokens[1] * self._rate[1]
+
+    async def _listed_models(self) -> str:
+        """Say which models a server of one's own lists; nothing where it does not say."""
+        if not self._spec.api_base:
+            return ""
+        key = self._parameters.get("api_key") or os.environ.get(self._key_name or "", _NO_KEY)
+        names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
+        more = ", …" if len(names) > _LISTED else ""
+        return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
+
+
+def price(model: str, api_base: str | None = None) -> tuple[float, float] | None:
+    """Return the price of a model.
+
+    Parameters
+    ----------
+    model : str
+        A LiteLLM model string.
+    api_base : str, optional
+        A server that is not the provider's own asks its own price, which nobody knows here.
+
+    Returns
+    -------
+    tuple of float, or None
+        US dollars for one prompt token and for one completion token, from the list that LiteLLM
+        ships; None where the price is not known. An entry with no price at all counts as not
+        known, never as free.
+    """
+    litellm = _litellm()
+    try:
+        bare, provider, *_ = litellm.get_llm_provider(model)
+    except litellm.BadRequestError:
+        return None
+    host = urlsplit(api_base).hostname or "" if api_base else ""
+    if api_base and not (provider.startswith("azure") or host.endswith(f".{provider}.com")):
+        return None
+    for name in (model, f"{provider}/{bare}", bare):
+        entry = litellm.model_cost.get(name) or {}
+        rates: Any = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+        known = all(isinstance(r, float | int) for r in rates) and any(rates)
+        if known and entry.get("litellm_provider") == provider:
+            return float(rates[0]), float(rates[1])
+    return None
+
+
+def _provider(spec: JudgeSpec) -> str:
+    litellm = _litellm()
+    try:
+        return str(litellm.get_llm_provider(spec.model)[1])
+    except litellm.BadRequestError:
+        raise ConfigError(
+            f"LiteLLM knows no provider for the model {spec.model!r}",
+            mend="Write provider/model, such as openai/gpt-5.4-mini; for a server of your own "
+            f"openai/{spec.model or '<name>'} with its address as --api-base",
+        ) from None
+
+
+def _find_key(spec: JudgeSpec, provider: str, given: str | None) -> tuple[str | None, str | None]:
+    """Return the variable that holds the key, and the key to hand over where it holds none.
+
+    Only providers with a plain API key are checked: others may log in by a role or a cloud
+    session, which the first call finds out.
+    """
+    usual = f"{provider.upper()}_API_KEY"
+    names = _litellm().validate_environment(spec.model)["missing_keys"]
+    names = names or ([usual] if usual in os.environ else [])
+    if not names or not all(n.endswith("_API_KEY") for n in names):
+        return None, given
+    named = " or ".join(names)
+    # LiteLLM reads spellings that its own check does not know: TOGETHER_API_KEY, PERPLEXITY_...
+    stem = names[0].removesuffix("_API_KEY")[:8]
+    held = (
+        k for k, v in os.environ.items() if k.startswith(stem) and is_secret_name(k) and v.strip()
+    )
+    if given or any(held):
+        return named, given
+    if spec.api_base:
+        return named, _NO_KEY
+    raise ConfigError(
+        f"no key for {spec.model}",
+        mend=f"Set {named}, or give the address of a server of your own with --api-base",
+    )
+
+
+def _models_at(api_base: str, key: str) -> list[str]:
+    request = urllib.request.Request(  # noqa: S310 - the address was checked to be http or https
+        f"{api_base.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310
+            listed = json.loads(answer.read(1_000_000))["data"]
+        return [short(str(m["id"]), 80) for m in listed]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _string(thing: Any, name: str) -> str | None:
+    value = getattr(thing, name, None)
+    return storable(value) if isinstance(value, str) else None
+
+
+def _whole(thing: Any, name: str) -> int | None:
+    value = getattr(thing, name, None)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _request_id(answer: Any) -> str | None:
+    """Return the provider's id of the request, which its support asks for; else of the answer."""
+    hidden = getattr(answer, "_hidden_params", None) or {}
+    headers = hidden.get("additional_headers") or {}
+    named = headers.get("llm_provider-x-request-id") or headers.get("x-request-id")
+    return storable(named) if isinstance(named, str) else _string(answer, "id")
+
+
+def _litellm() -> Any:
+    """Return the library, with everything off that it would do on its own.
+
+    Set again on every call: these are globals, and other code of the process may have its way.
+    """
+    litellm = _import_litellm()
+    litellm.drop_params = False
+    litellm.modify_params = False
+    litellm.cache = None
+    litellm.num_retries = None
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+@functools.cache
+def _import_litellm() -> Any:
+    # read at import: without the first a price list is fetched, without the second a `.env` found
+    # in any folder above is loaded
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    import litellm
+
+    if "LITELLM_LOG" not in os.environ:
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    return litellm

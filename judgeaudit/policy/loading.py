@@ -1,0 +1,137 @@
+"""Load a policy from the data room or from a file, and check it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from judgeaudit.core.errors import PolicyError, unknown_name
+from judgeaudit.core.records import Policy, PolicyFacts
+from judgeaudit.core.rooms import room
+from judgeaudit.policy._toml import Lines, check, parse, place, read_text
+
+__all__ = ["VERB_FORMS", "facts", "load_policy", "policy_names", "policy_path"]
+
+VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")}
+"""The verb forms that the wordings of a language ask for."""
+
+
+def policy_names() -> list[str]:
+    """Return the names of the policies that ship, sorted."""
+    return sorted(p.stem for p in room("policies").glob("*.toml"))
+
+
+def policy_path(name_or_path: str | Path) -> Path:
+    """Return the file of a policy.
+
+    A name (`agent_safety`) is looked up in the data room; anything with a folder or an ending is a
+    path.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such policy; the message lists the known ones.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or "\\" in text or text.endswith(".toml"):
+        path = Path(name_or_path)
+        if path.is_dir():
+            raise PolicyError("is a folder, not a policy file", where=text, mend="Name the file")
+        if not path.is_file():
+            raise PolicyError(
+                "no such policy file",
+                where=text,
+                mend=f"Check the path, or use one that ships: {', '.join(policy_names())}",
+            )
+        return path
+    if text not in policy_names():
+        raise PolicyError(
+            unknown_name("policy", text, policy_names()),
+            mend="For a file of your own give its path",
+        )
+    return room("policies") / f"{text}.toml"
+
+
+def load_policy(name_or_path: str | Path) -> Policy:
+    """Load and check a policy.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        The name of a policy that ships, or the path of a TOML file.
+
+    Raises
+    ------
+    PolicyError
+        If there is no such policy, or it has a wrong key, a wrong type, a duplicate id or a
+        missing verb form. The message names file, line and key.
+    """
+    path = policy_path(name_or_path)
+    where = str(name_or_path) if str(name_or_path).endswith(".toml") else path.name
+    data, lines = parse(read_text(path), where)
+    _refuse_duplicates(data, where, lines)
+    policy = check(Policy, data, where, lines)
+    _check_verbs(policy, where, lines)
+    return policy
+
+
+def _refuse_duplicates(data: dict[str, Any], where: str, lines: Lines) -> None:
+    """Refuse a duplicate id with both its lines; the record would only say that there is one."""
+    groups: list[tuple[str, tuple[str | int, ...], object, str]] = [
+        ("norm id", ("norms",), data.get("norms"), "id"),
+        ("norm title", ("norms",), data.get("norms"), "title"),
+        ("term", ("definitions",), data.get("definitions"), "term"),
+    ]
+    norms = data.get("norms")
+    for i, norm in enumerate(norms if isinstance(norms, list) else []):
+        exceptions = norm.get("exceptions") if isinstance(norm, dict) else None
+        groups.append(("exception id", ("norms", i, "exceptions"), exceptions, "id"))
+        groups.append(("exception", ("norms", i, "exceptions"), exceptions, "when"))
+    for what, path, rows, key in groups:
+        seen: dict[str, int] = {}
+        for i, row in enumerate(rows if isinstance(rows, list) else []):
+            value = row.get(key) if isinstance(row, dict) else None
+            if not isinstance(value, str):
+                continue
+            folded = value.casefold()
+            if folded in seen:
+                first = lines.get((*path, seen[folded], key))
+                raise PolicyError(
+                    f"{what} {value!r} is there twice"
+                    + (f" (first on line {first})" * (first is not None)),
+                    where=place(where, (*path, i, key), lines),
+                    mend="Change one of them",
+                )
+            seen[folded] = i
+
+
+def _check_verbs(policy: Policy, where: str, lines: Lines) -> None:
+    wanted = VERB_FORMS[policy.language]
+    for i, norm in enumerate(policy.norms):
+        at = ("norms", i, "action", "verb")
+        forms = norm.action.verb
+        if missing := [f for f in wanted if f not in forms]:
+            raise PolicyError(
+                f"the verb of norm {norm.id!r} lacks the form {missing[0]!r}",
+                where=place(where, at, lines),
+                mend=f"Wordings in {policy.language!r} need {', '.join(wanted)}",
+            )
+        if extra := sorted(set(forms) - set(wanted)):
+            raise PolicyError(
+                f"unknown verb form {extra[0]!r} in norm {norm.id!r}",
+                where=place(where, (*at, extra[0]), lines),
+                mend=f"Wordings in {policy.language!r} use {', '.join(wanted)}",
+            )
+
+
+def facts(policy: Policy) -> PolicyFacts:
+    """Return what a card says of a policy."""
+    return PolicyFacts(
+        id=policy.id,
+        title=policy.title,
+        sha256=policy.sha256,
+        n_norms=len(policy.norms),
+        n_exceptions=sum(len(n.exceptions) for n in policy.norms),
+        language=policy.language,
+        source=policy.source,
+    )

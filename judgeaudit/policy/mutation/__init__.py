@@ -1,0 +1,44 @@
+"""Wrong rewrites on purpose: texts that say something else, to prove that the reader notices.
+
+Each operator takes a correct text and yields texts that change its meaning in one way, mostly in
+English that a careless or dishonest editor could have written. A reader that passes one of them
+certifies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judgeaudit.core.records import Policy
+from judgeaudit.policy.mutation import exceptions, norms, verdict, whole
+from judgeaudit.policy.mutation._text import Mutant, Operator, Text
+
+__all__ = ["OPERATORS", "Mutant", "Operator", "mutants"]
+
+OPERATORS: dict[str, Operator] = {
+    operator.name: operator
+    for operator in (
+        *exceptions.OPERATORS,
+        *norms.OPERATORS,
+        *verdict.OPERATORS,
+        *whole.OPERATORS,
+    )
+}
+"""All operators by name."""
+
+
+def mutants(text: str, policy: Policy) -> Iterator[Mutant]:
+    """Yield every mutant of a text under every operator that finds something to change.
+
+    Parameters
+    ----------
+    text : str
+        A correct rendering, in English.
+    policy : Policy
+        What it states.
+    """
+    source = Text(text, policy)
+    for operator in OPERATORS.values():
+        for changed in operator.apply(source):
+            if changed is not None and changed != text:
+                yield Mutant(operator.name, operator.dimension, changed)

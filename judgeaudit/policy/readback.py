@@ -1,0 +1,197 @@
+"""The `structural` certificate: read a text back, and compare it with its policy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from judgeaudit.core.errors import PolicyError
+from judgeaudit.core.hashing import sha256_text
+from judgeaudit.core.records import Certificate, ConditionKind, Finding, Norm, Policy
+from judgeaudit.policy import lexicon_en, reader_en
+from judgeaudit.policy.reading import Reading, ReadNorm, Vocabulary
+from judgeaudit.policy.segment import Statement, statements, tokens
+
+if TYPE_CHECKING:
+    from judgeaudit.core.records import Dimension
+
+__all__ = ["certify", "read_back"]
+
+_QUESTIONS: dict[str, tuple[Dimension, str]] = {
+    "threshold": ("implicit_threshold", "threshold"),
+    "below": ("implicit_threshold", "rule for what stays below the threshold"),
+    "doubt": ("burden_of_proof", "burden of proof of a violation"),
+    "exception": ("burden_of_proof", "burden of proof of an exception"),
+    "default": ("default_rule", "default rule"),
+}
+
+
+def certify(
+    text: str, policy: Policy | None, *, base_text: str, kind: ConditionKind = "certified"
+) -> Certificate:
+    """Make the structural certificate of a text.
+
+    Parameters
+    ----------
+    text : str
+        The rendered text.
+    policy : Policy or None
+        The policy that the text is meant to state (with the change of a threshold or control
+        condition already made); None where it must state none.
+    base_text : str
+        The text of the base rendering; the certificate is bound to both by hash.
+    kind : ConditionKind
+        `near` allows sentences that cannot bear on the policy; no other kind does.
+
+    Returns
+    -------
+    Certificate
+        Evidence `structural`; `passed` exactly when there are no findings.
+    """
+    findings = read_back(text, policy, kind=kind)
+    return Certificate(
+        rendering_sha256=sha256_text(text),
+        base_sha256=sha256_text(base_text),
+        evidence="structural",
+        passed=not findings,
+        findings=findings,
+    )
+
+
+def read_back(
+    text: str, policy: Policy | None, *, kind: ConditionKind = "certified"
+) -> tuple[Finding, ...]:
+    """Read a text and say wherever it differs from the policy that it is meant to state.
+
+    Returns
+    -------
+    tuple of Finding
+        In the order in which they stand in the text, then what is missing from it. Empty: every
+        norm and every exception was found exactly once, bound to the same thing, with its force;
+        so were scope, definitions, threshold, burden of proof and default rule; and there was
+        nothing else in the text.
+
+    Raises
+    ------
+    PolicyError
+        If there is no reader for the policy's language.
+    """
+    if policy is None:
+        return tuple(
+            _finding("scope", s, "a text without a policy says more than that there is none")
+            for s in statements(text)
+            if s.words not in lexicon_en.FRAMES
+        )
+    if policy.language != "en":
+        raise PolicyError(f"no reader for the language {policy.language!r}", mend="Use 'en'")
+    reading = reader_en.read(text, Vocabulary.of(policy))
+    found = list(reading.findings)
+    for s in reading.unexplained:
+        if kind == "near" and not s.heading and not set(s.words) & lexicon_en.NORMATIVE:
+            continue
+        found.append(_finding(_dimension_of(s), s, "not part of the policy"))
+    found.extend(_norms(reading, policy))
+    found.extend(_rest(reading, policy))
+    return tuple(found)
+
+
+def _finding(dimension: Dimension, s: Statement, what: str) -> Finding:
+    return Finding(dimension=dimension, where=f"line {s.line}: {s.quote}", what=what)
+
+
+def _dimension_of(s: Statement) -> Dimension:
+    """Name the dimension of an unexplained sentence by its weightiest word."""
+    found = [lexicon_en.WORD_DIMENSION.get(w) for w in s.words if w not in {"is", "are", "be"}]
+    return next((d for d in found if d is not None), "scope")
+
+
+def _norms(reading: Reading, policy: Policy) -> list[Finding]:
+    found: list[Finding] = []
+    for norm in policy.norms:
+        read = [n for n in reading.norms if n.norm_id == norm.id]
+        name = f"norm {norm.id!r}"
+        if not read:
+            if not any(name in f.what for f in reading.findings):
+                found.append(Finding(dimension="scope", where=name, what="is missing"))
+            continue
+        if len(read) > 1:
+            lines = ", ".join(str(n.line) for n in read)
+            what = f"is there {len(read)} times (lines {lines})"
+            found.append(Finding(dimension="scope", where=name, what=what))
+        for one in read:
+            if one.force != norm.force:
+                what = f"its force is {one.force!r}, not {norm.force!r}"
+                found.append(
+                    Finding(dimension="deontic_force", where=f"line {one.line}: {name}", what=what)
+                )
+        found.extend(_exceptions(read, norm, policy))
+    numbers = Counter(n.number for n in reading.norms if n.number is not None)
+    for number, times in numbers.items():
+        if times > 1:
+            what = f"the number {number} stands before {times} norms"
+            found.append(Finding(dimension="scope", where=f"norm {number}", what=what))
+    return found
+
+
+def _exceptions(read: list[ReadNorm], norm: Norm, policy: Policy) -> list[Finding]:
+    """Compare the exceptions bound to a norm with those it has."""
+    name = f"norm {norm.id!r}"
+    have = Counter(e.words for one in read for e in one.exceptions)
+    want = Counter(tuple(t.text for t in tokens(e.when)) for e in norm.exceptions)
+    ids = {tuple(t.text for t in tokens(e.when)): e.id for e in norm.exceptions}
+    elsewhere = {
+        tuple(t.text for t in tokens(e.when)): f"{n.id}.{e.id}"
+        for n in policy.norms
+        for e in n.exceptions
+    }
+    found = [
+        Finding(
+            dimension="exception_set", where=name, what=f"its exception {ids[words]!r} is missing"
+        )
+        for words in want - have
+    ]
+    for words in have - want:
+        what = (
+            f"its exception {ids[words]!r} is there {have[words]} times"
+            if words in ids
+            else f"the exception {elsewhere[words]!r} is bound to it"
+        )
+        found.append(Finding(dimension="exception_set", where=name, what=what))
+    return found
+
+
+def _rest(reading: Reading, policy: Policy) -> list[Finding]:
+    """Compare what holds for the whole policy: verdict rules, scope, definitions."""
+    level = policy.threshold.level
+    want: dict[str, str | None] = {
+        "threshold": level,
+        "below": None if level == "any" else level,
+        "doubt": policy.burden.doubt,
+        "exception": policy.burden.exception,
+        "default": policy.default.uncovered,
+    }
+    found: list[Finding] = []
+    for question, expected in want.items():
+        dimension, name = _QUESTIONS[question]
+        read = [(answer, line) for q, answer, line in reading.answers if q == question]
+        for answer, line in read:
+            if answer != expected:
+                what = f"reads {answer!r}, not {expected!r}" if expected else "does not belong here"
+                found.append(Finding(dimension=dimension, where=f"line {line}: {name}", what=what))
+        if expected is not None and not read:
+            found.append(Finding(dimension=dimension, where=name, what="is missing"))
+        if len(read) > 1:
+            what = f"is stated {len(read)} times"
+            found.append(Finding(dimension=dimension, where=name, what=what))
+    times = len(reading.scopes)
+    if times != (1 if policy.scope else 0):
+        what = "is missing" if not times else f"is stated {times} times"
+        found.append(Finding(dimension="scope", where="what the policy applies to", what=what))
+    terms = Counter(term for term, _ in reading.definitions)
+    for definition in policy.definitions:
+        n = terms[" ".join(t.text for t in tokens(definition.term))]
+        if n != 1:
+            what = "is missing" if n == 0 else f"is stated {n} times"
+            where = f"the definition of {definition.term!r}"
+            found.append(Finding(dimension="scope", where=where, what=what))
+    return found

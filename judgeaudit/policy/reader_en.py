@@ -1,0 +1,488 @@
+"""Read an English policy text back into what it demands.
+
+Written apart from the renderer, with its own grammar, lexicon and morphology. Of the policy it
+takes only the words by which the parts are named (a verb's base form, objects, clauses, terms);
+everything between them must be in the lexicon. No word is skipped: what is not understood is a finding.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from judgeaudit.core.records import Dimension, Finding, Force
+from judgeaudit.policy import lexicon_en as lex
+from judgeaudit.policy.morphology_en import forms
+from judgeaudit.policy.reading import ReadException, Reading, ReadNorm, Vocabulary, find, starts
+from judgeaudit.policy.segment import Statement, statements
+
+__all__ = ["read"]
+
+Words = tuple[str, ...]
+
+
+def read(text: str, vocabulary: Vocabulary) -> Reading:
+    """Read a text.
+
+    Parameters
+    ----------
+    text : str
+        The text; nothing else of a rendering is looked at.
+    vocabulary : Vocabulary
+        The words of the policy that it may be a text of.
+    """
+    reader = _Reader(vocabulary)
+    apart: list[Statement] = []
+    label: Statement | None = None
+    for s in statements(text):
+        if label is not None and label.block != s.block:
+            label = None
+        if s.first and (s.words in vocabulary.titles or s.words in lex.LABELS):
+            label = s
+        elif reader.is_suspension(s):
+            apart.append(s)
+        else:
+            reader.take(s, label)
+    for s in apart:
+        reader.suspension(s)
+    return reader.reading
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    norm_id: str
+    force: Force
+
+
+class _Reader:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.v = vocabulary
+        self.reading = Reading()
+        every = {c for clauses in vocabulary.clauses.values() for c in clauses}
+        self.clauses = sorted(every, key=lambda c: -len(c))
+
+    # ---- one statement ------------------------------------------------------------------------
+
+    def take(self, s: Statement, label: Statement | None) -> None:
+        """File one statement under what it is."""
+        words = s.words
+        if s.heading:
+            if words not in lex.HEADINGS and words != self.v.policy_title:
+                self.reading.unexplained.append(s)
+        elif words in lex.FRAMES:
+            return
+        elif not (self.definition(s) or self.scope(s) or self.answer(s) or self.norm(s, label)):
+            self.reading.unexplained.append(s)
+
+    def report(self, dimension: Dimension, s: Statement, what: str) -> None:
+        """Note a finding at a statement."""
+        self.reading.findings.append(
+            Finding(dimension=dimension, where=f"line {s.line}: {s.quote}", what=what)
+        )
+
+    # ---- definitions and the scope of the whole -------------------------------------------------
+
+    def definition(self, s: Statement) -> bool:
+        """Read `"Term" means meaning`."""
+        words = s.words
+        if not words or words[0] not in {'"', "“", "'"}:
+            return False
+        close = next((i for i in range(1, len(words)) if words[i] in {'"', "”", "'"}), -1)
+        verb = next((m for m in lex.MEANS if starts(words, close + 1, m)), None)
+        if close < 0 or verb is None:
+            return False
+        term, meaning = words[1:close], words[close + 1 + len(verb) :]
+        if term not in self.v.definitions:
+            self.report("scope", s, f"defines {' '.join(term)!r}, which the policy does not define")
+        elif self.v.definitions[term] != meaning:
+            difference = _difference(self.v.definitions[term], meaning)
+            self.report("scope", s, f"the meaning of {' '.join(term)!r} differs: {difference}")
+        self.reading.definitions.append((" ".join(term), s.line))
+        return True
+
+    def scope(self, s: Statement) -> bool:
+        """Read what the policy as a whole applies to."""
+        words = s.words
+        rest: Words | None = None
+        for phrase in lex.APPLIES_BEFORE:
+            if starts(words, 0, phrase):
+                rest = words[len(phrase) :]
+        for phrase in lex.APPLIES_AFTER:
+            if words[-len(phrase) :] == phrase:
+                rest = words[: -len(phrase)]
+        if rest is None:
+            return False
+        if rest != self.v.policy_scope:
+            difference = _difference(self.v.policy_scope, rest)
+            self.report("scope", s, f"the policy applies to something else: {difference}")
+        self.reading.scopes.append(s.line)
+        return True
+
+    # ---- sentences about the verdict ------------------------------------------------------------
+
+    def answer(self, s: Statement) -> bool:
+        """Read a sentence about threshold, burden of proof or default rule."""
+        concepts, unknown = self._concepts(s.words)
+        about_verdict = any(t.raw in {"SAFE", "UNSAFE"} for t in s.tokens)
+        if unknown and not about_verdict:
+            return False
+        if not unknown:
+            found = lex.ANSWERS.get(_shape(concepts))
+            if found is not None:
+                self.reading.answers.append((*found, s.line))
+                return True
+            if not about_verdict and "EXCEPTION" not in concepts:
+                return False
+        dimension: Dimension = "implicit_threshold"
+        if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
+            dimension = "burden_of_proof"
+        elif {"COVERS", "CONDUCT"} & set(concepts):
+            dimension = "default_rule"
+        why = f"(not understood: {', '.join(map(repr, unknown))})" if unknown else ""
+        self.report(dimension, s, f"says something else about the verdict {why}".rstrip())
+        return True
+
+    def _concepts(self, words: Words) -> tuple[list[str], list[str]]:
+        """Map words to concepts; connectives are written `<if>`."""
+        number = self.v.policy.threshold.at_least
+        found: list[str] = []
+        unknown: list[str] = []
+        i = 0
+        while i < len(words):
+            if self.v.unit and starts(words, i, self.v.unit):
+                found.append("UNIT")
+                i += len(self.v.unit)
+                continue
+            phrase = next((p for p in _CONNECTIVES.get(words[i], ()) if starts(words, i, p)), None)
+            if phrase is not None:
+                found.append(f"<{lex.CONNECTIVES[phrase]}>")
+                i += len(phrase)
+                continue
+            phrase = next((p for p in _CONCEPTS.get(words[i], ()) if starts(words, i, p)), None)
+            if phrase is not None:
+                concept = lex.CONCEPTS[phrase]
+                found.append(concept or ("<,>" if phrase == (",",) else ""))
+                if phrase in {("does",), ("do",)}:
+                    found[-1] = "<does>"
+                i += len(phrase)
+                continue
+            if number is not None and _as_number(words[i]) == number:
+                found.append("NUMBER")
+            else:
+                unknown.append(words[i])
+            i += 1
+        return found, unknown
+
+    # ---- norms ----------------------------------------------------------------------------------
+
+    def norm(self, s: Statement, label: Statement | None) -> bool:
+        """Read a norm with the exceptions that stand in its own sentence."""
+        main, exceptions = self._split(s, lex.EXCEPT)
+        match = next(self._matches(main), None)
+        titled = self.v.titles.get(label.words) if label is not None else None
+        if match is None:
+            return self._unlike(s, main, titled)
+        if titled is not None and titled != match.norm_id:
+            self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
+        number = s.number
+        self.reading.norms.append(
+            ReadNorm(match.norm_id, match.force, s.line, number, list(exceptions))
+        )
+        return True
+
+    def _split(self, s: Statement, openers: Sequence[Words]) -> tuple[Words, list[ReadException]]:
+        """Take the exceptions out of a sentence; what is left must be the norm and nothing else."""
+        words = s.words
+        main: list[str] = []
+        found: list[ReadException] = []
+        i = 0
+        while i < len(words):
+            opener = next((o for o in openers if starts(words, i, o)), None)
+            if opener is None:
+                main.append(words[i])
+                i += 1
+                continue
+            leading = not main
+            if main and main[-1] == ",":
+                main.pop()
+            while opener is not None:
+                i += len(opener)
+                clause = next((c for c in self.clauses if _stands(words, i, c, openers)), None)
+                if clause is None:
+                    clause = _until(words, i, openers)
+                    known = self._nearest_clause(clause)
+                    self.report("exception_set", s, f"an exception the policy does not have{known}")
+                else:
+                    found.append(ReadException(clause, s.line))
+                i += len(clause)
+                opener, i, link = _chained(words, i, openers)
+                if link == "and":
+                    self.report("exception_set", s, "exceptions joined by 'and': all must be met")
+            if leading and i < len(words) and words[i] == ",":
+                i += 1
+        return tuple(main), found
+
+    def _nearest_clause(self, clause: Words) -> str:
+        near = max(self.clauses, key=lambda c: _likeness(c, clause), default=())
+        if _likeness(near, clause) < 0.5:
+            return f": {' '.join(clause)!r}"
+        return f"; the nearest differs: {_difference(near, clause)}"
+
+    def _matches(self, main: Words) -> Iterator[_Match]:
+        for norm_id in self.v.verbs:
+            bearer, verb = self.v.bearers[norm_id], self.v.verbs[norm_id]
+            object_, rest = self.v.objects[norm_id], self.v.rests[norm_id]
+            scope = self.v.scopes[norm_id]
+            for lead, tail in {(False, (rest, scope)), (False, (scope, rest)), (True, (rest,))}:
+                words = main
+                if lead:
+                    if not scope or not starts(words, 0, scope):
+                        continue
+                    words = words[len(scope) :]
+                    words = words[1:] if words[:1] == (",",) else words
+                ending = tuple(w for part in tail for w in part)
+                force = _active(words, bearer, verb, object_ + ending) or _passive(
+                    words, bearer, verb, object_, tail
+                )
+                if force is not None:
+                    yield _Match(norm_id, force)
+
+    def _unlike(self, s: Statement, main: Words, titled: str | None) -> bool:
+        """Say how a sentence that is no norm of the policy differs from the nearest norm."""
+        best, score = "", 0.0
+        for norm_id in self.v.verbs:
+            likeness = _likeness(self._content(norm_id), main)
+            if likeness > score or (likeness == score and norm_id == titled):
+                best, score = norm_id, likeness
+        if score < 0.5:
+            if titled is None:
+                return False
+            best = titled
+        bearer = self.v.bearers[best]
+        rest, has_force = _without_force(main)
+        rest, has_bearer = _without(rest, bearer)
+        for word in self.v.verbs[best]:
+            same = {f for group in forms(word).values() for f in group} | {word}
+            at = next((i for i, w in enumerate(rest) if w in same), -1)
+            if at >= 0:
+                rest = (*rest[:at], word, *rest[at + 1 :])
+        missing, extra = _bags(self._content(best), rest)
+        extra = [w for w in extra if w not in {"be", "being", "by"}]
+        parts = [f"missing {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"not understood {', '.join(map(repr, extra))}"] if extra else []
+        parts += [] if has_bearer else [f"it does not bind {' '.join(bearer)!r}"]
+        parts += [] if has_force else ["its force is not understood"]
+        detail = "; ".join(parts) or "its words stand in an order that changes their meaning"
+        dimension = _dimension(missing, extra) if has_bearer and has_force else "scope"
+        if not has_force and not missing and has_bearer:
+            dimension = "deontic_force"
+        self.report(dimension, s, f"norm {best!r} reads differently: {detail}")
+        return True
+
+    def _content(self, norm_id: str) -> Words:
+        v = self.v
+        return v.verbs[norm_id] + v.objects[norm_id] + v.rests[norm_id] + v.scopes[norm_id]
+
+    # ---- exceptions apart from their norm ------------------------------------------------------
+
+    def is_suspension(self, s: Statement) -> bool:
+        """Say whether a sentence states exceptions to a norm that it names."""
+        return s.words[:1] == ("norm",) and not s.heading
+
+    def suspension(self, s: Statement) -> None:
+        """Read `Norm 3 (Title) does not apply where A, or where B`."""
+        head, exceptions = self._split(s, lex.SUSPEND_WHERE)
+        target, rest = self._reference(s, head)
+        if rest not in lex.SUSPENDED:
+            self.report("exception_set", s, f"not understood: {' '.join(rest)!r}")
+            return
+        if not exceptions and not any(
+            f.where.startswith(f"line {s.line}:") for f in self.reading.findings
+        ):
+            self.report("exception_set", s, "an exception without a condition")
+        norm = next((n for n in self.reading.norms if n.norm_id == target), None)
+        if norm is None:
+            self.report("exception_set", s, "exceptions to a norm that is not in the text")
+            return
+        norm.exceptions.extend(exceptions)
+
+    def _reference(self, s: Statement, head: Words) -> tuple[str | None, Words]:
+        """Resolve `norm 3 (Title)` by number and by title; both must name the same norm."""
+        i = 1
+        numbered: str | None = None
+        if i < len(head) and head[i].isdigit():
+            holders = {n.norm_id for n in self.reading.norms if n.number == int(head[i])}
+            if len(holders) != 1:
+                self.report("exception_set", s, f"the number {head[i]} names {len(holders)} norms")
+            numbered = next(iter(holders)) if len(holders) == 1 else None
+            i += 1
+        titled: str | None = None
+        if i < len(head) and head[i] == "(" and ")" in head[i:]:
+            close = head.index(")", i)
+            titled = self.v.titles.get(head[i + 1 : close])
+            if titled is None:
+                title = " ".join(head[i + 1 : close])
+                self.report("exception_set", s, f"no norm has the title {title!r}")
+            i = close + 1
+        if numbered is not None and titled is not None and numbered != titled:
+            self.report(
+                "exception_set", s, f"the number names norm {numbered!r}, the title norm {titled!r}"
+            )
+        return titled or numbered, head[i:]
+
+
+def _by_first_word(phrases: Iterable[Words]) -> dict[str, list[Words]]:
+    index: dict[str, list[Words]] = {}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        index.setdefault(phrase[0], []).append(phrase)
+    return index
+
+
+_CONNECTIVES = _by_first_word(lex.CONNECTIVES)
+_CONCEPTS = _by_first_word(lex.CONCEPTS)
+
+
+# ---- words ------------------------------------------------------------------------------------
+
+
+def _active(words: Words, bearer: Words, verb: Words, ending: Words) -> Force | None:
+    """Match `the agent must not disclose …` in whole."""
+    if not starts(words, 0, bearer):
+        return None
+    for phrase in lex.FORCES:
+        at = len(bearer)
+        if starts(words, at, phrase.words):
+            at += len(phrase.words)
+            if _is_form(words[at : at + len(verb)], verb, phrase.complement):
+                return phrase.force if words[at + len(verb) :] == ending else None
+    return None
+
+
+def _passive(
+    words: Words, bearer: Words, verb: Words, object_: Words, tail: tuple[Words, ...]
+) -> Force | None:
+    """Match `personal data must not be disclosed by the agent …` in whole."""
+    if not object_ or not starts(words, 0, object_):
+        return None
+    by = ("by", *bearer)
+    endings = []
+    for place in range(len(tail) + 1):
+        parts = (*tail[:place], by, *tail[place:])
+        endings.append(tuple(w for part in parts for w in part))
+    for phrase in lex.FORCES:
+        at = len(object_)
+        if starts(words, at, phrase.words):
+            at += len(phrase.words)
+            if words[at : at + 1] != ("be" if phrase.complement == "base" else "being",):
+                continue
+            at += 1
+            if _is_form(words[at : at + len(verb)], verb, "participle"):
+                return phrase.force if words[at + len(verb) :] in endings else None
+    return None
+
+
+def _is_form(found: Words, verb: Words, form: str) -> bool:
+    """Compare a verb phrase with a form of it, word by word (`carried out`, `spent or pledged`)."""
+    return len(found) == len(verb) and all(
+        f == b or f in forms(b)[form] for f, b in zip(found, verb, strict=True)
+    )
+
+
+def _stands(words: Words, i: int, clause: Words, openers: Sequence[Words]) -> bool:
+    """Say whether a clause stands here in whole: up to a comma, a further exception or the end."""
+    end = i + len(clause)
+    return starts(words, i, clause) and (
+        end == len(words) or words[end] == "," or _chained(words, end, openers)[0] is not None
+    )
+
+
+def _chained(words: Words, i: int, openers: Sequence[Words]) -> tuple[Words | None, int, str]:
+    """Step over `, or` to the next exception of a chain, if there is one."""
+    for link in ((",", "or"), ("or",), (",", "and"), ("and",)):
+        if starts(words, i, link):
+            at = i + len(link)
+            opener = next((o for o in openers if starts(words, at, o)), None)
+            if opener is not None:
+                return opener, at, link[-1]
+    return None, i, ""
+
+
+def _until(words: Words, i: int, openers: Sequence[Words]) -> Words:
+    """Take words to the next exception, or to the end."""
+    for j in range(i, len(words)):
+        if _chained(words, j, openers)[0] is not None or (words[j] == "," and j > i):
+            return words[i:j]
+    return words[i:]
+
+
+def _shape(concepts: list[str]) -> lex.Shape:
+    """Part a sentence at its connective into main clause and condition."""
+    marks = {"<,>", "<does>"}
+    at = [i for i, c in enumerate(concepts) if c.startswith("<") and c not in marks]
+    if len(at) != 1:
+        return lex.shape([c for c in concepts if c not in marks], "none" if at else "", [])
+    connective = concepts[at[0]].strip("<>")
+    main, condition = concepts[: at[0]], concepts[at[0] + 1 :]
+    if not any(main):
+        # a condition in front ends at its comma, or where an inverted main clause begins
+        end = next((i for i, c in enumerate(condition) if c in marks), len(condition))
+        main, condition = condition[end:], condition[:end]
+    return lex.shape(
+        [c for c in main if c not in marks], connective, [c for c in condition if c not in marks]
+    )
+
+
+def _without_force(words: Words) -> tuple[Words, bool]:
+    """Leave out the first force phrase, to name what else differs."""
+    for phrase in lex.FORCES:
+        left, found = _without(words, phrase.words)
+        if found:
+            return left, True
+    return words, False
+
+
+def _without(words: Words, phrase: Words) -> tuple[Words, bool]:
+    at = find(words, phrase)
+    return (words, False) if at < 0 else (words[:at] + words[at + len(phrase) :], True)
+
+
+def _dimension(missing: list[str], extra: list[str]) -> Dimension:
+    """Name the dimension of a difference by its weightiest word."""
+    if missing:
+        return "scope"
+    of = {lex.WORD_DIMENSION.get(w) for w in extra} - {None}
+    if of & {"exception_set"} and "possible" not in extra:
+        return "exception_set"
+    return next((d for d in ("deontic_force", "implicit_threshold") if d in of), "scope")
+
+
+def _bags(expected: Words, found: Words) -> tuple[list[str], list[str]]:
+    want, have = Counter(expected), Counter(found)
+    return list((want - have).elements()), list((have - want).elements())
+
+
+def _difference(expected: Words, found: Words) -> str:
+    """Word the first difference between two word sequences."""
+    for op, a, b, c, d in SequenceMatcher(None, expected, found, autojunk=False).get_opcodes():
+        old, new = " ".join(expected[a:b]), " ".join(found[c:d])
+        if op == "replace":
+            return f"{new!r} in place of {old!r}"
+        if op == "delete":
+            return f"{old!r} is missing"
+        if op == "insert":
+            return f"{new!r} is added"
+    return "the same"
+
+
+def _likeness(a: Words, b: Words) -> float:
+    """Return the share of the words of `a` that occur in `b`."""
+    return sum((Counter(a) & Counter(b)).values()) / len(a) if a else 0.0
+
+
+def _as_number(word: str) -> float | None:
+    try:
+        return float(word.replace(",", ""))
+    except ValueError:
+        return None

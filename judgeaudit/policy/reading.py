@@ -1,0 +1,94 @@
+"""What a reader found in a text: the common ground of all languages' readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from judgeaudit.core.records import Finding, Force, Policy
+from judgeaudit.policy.segment import Statement, tokens
+
+__all__ = ["ReadException", "ReadNorm", "Reading", "Vocabulary", "find", "starts"]
+
+Words = tuple[str, ...]
+
+
+def starts(words: Words, at: int, phrase: Words) -> bool:
+    """Say whether a phrase stands at a place."""
+    return words[at : at + len(phrase)] == phrase
+
+
+def find(words: Words, phrase: Words) -> int:
+    """Return where a phrase first stands, or -1."""
+    return next((i for i in range(len(words)) if starts(words, i, phrase)), -1) if phrase else -1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadException:
+    """An exception as found: its words, and the place."""
+
+    words: Words
+    line: int
+
+
+@dataclass(slots=True)
+class ReadNorm:
+    """A norm as found: which one it is, its force, and what it is bound to."""
+
+    norm_id: str
+    force: Force
+    line: int
+    number: int | None
+    exceptions: list[ReadException] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Reading:
+    """All that was found in a text, and all that was not understood (`findings`)."""
+
+    norms: list[ReadNorm] = field(default_factory=list)
+    answers: list[tuple[str, str, int]] = field(default_factory=list)
+    scopes: list[int] = field(default_factory=list)
+    definitions: list[tuple[str, int]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unexplained: list[Statement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words by which a policy names its parts; all that a reader takes from the policy."""
+
+    policy: Policy
+    bearers: dict[str, Words]
+    verbs: dict[str, Words]
+    objects: dict[str, Words]
+    rests: dict[str, Words]
+    scopes: dict[str, Words]
+    titles: dict[Words, str]
+    clauses: dict[str, tuple[Words, ...]]
+    policy_scope: Words
+    policy_title: Words
+    definitions: dict[Words, Words]
+    unit: Words
+
+    @classmethod
+    def of(cls, policy: Policy) -> Vocabulary:
+        """Take the words of a policy apart."""
+        norms = policy.norms
+        return cls(
+            policy=policy,
+            bearers={n.id: _words(policy.bearer_of(n)) for n in norms},
+            verbs={n.id: _words(n.action.verb["base"]) for n in norms},
+            objects={n.id: _words(n.action.object) for n in norms},
+            rests={n.id: _words(n.action.rest) for n in norms},
+            scopes={n.id: _words(n.scope) for n in norms},
+            titles={_words(n.title): n.id for n in norms},
+            clauses={n.id: tuple(_words(e.when) for e in n.exceptions) for n in norms},
+            policy_scope=_words(policy.scope),
+            policy_title=_words(policy.title),
+            definitions={_words(d.term): _words(d.meaning) for d in policy.definitions},
+            unit=_words(policy.threshold.unit or ""),
+        )
+
+
+def _words(text: str) -> Words:
+    return tuple(t.text for t in tokens(text))

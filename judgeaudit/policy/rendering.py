@@ -1,0 +1,228 @@
+"""Policy and condition to text, by template: the only writer of policy texts."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgeaudit.core.errors import PolicyError
+from judgeaudit.core.hashing import sha256_text, stable_seed
+from judgeaudit.core.records import Norm, Policy, Rendering
+from judgeaudit.core.rooms import room
+from judgeaudit.policy._toml import read_text
+from judgeaudit.policy.transforms import ForceWords, find_transform, intended, load_transforms
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+__all__ = ["render", "render_text"]
+
+_JUDGING = ("threshold", "burden", "default")
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def render(
+    policy: Policy,
+    condition_id: str,
+    *,
+    language: str = "en",
+    wording: int = 0,
+    folder: Path | None = None,
+) -> Rendering:
+    """Render a policy under a condition, and read the text back.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    condition_id : str
+        "base", "T1", "strict", ...
+    language : str
+        Must be the policy's language.
+    wording : int
+        Which of a transform's wordings: picks from its lists of words, and from the possible
+        orders of the norms. 0 is the one that is documented.
+    folder : Path, optional
+        A user's own folder of transforms.
+
+    Returns
+    -------
+    Rendering
+        With its `structural` certificate, passed or not; a changed text voids it.
+
+    Raises
+    ------
+    PolicyError
+        If the condition or the language is not known, or a template is broken.
+
+    Examples
+    --------
+    >>> from judgeaudit.policy import load_policy, render
+    >>> policy = load_policy("agent_safety")
+    >>> render(policy, "T0").sha256 == render(policy, "base").sha256
+    True
+    """
+    from judgeaudit.policy.readback import certify
+
+    if language != policy.language:
+        raise PolicyError(
+            f"the policy {policy.id!r} has no text in {language!r}",
+            mend=f"It has {policy.language!r}",
+        )
+    transform = find_transform(condition_id, folder)
+    text = render_text(policy, condition_id, wording=wording, folder=folder)
+    base = text if condition_id == "base" else render_text(policy, "base")
+    return Rendering(
+        policy_id=policy.id,
+        policy_sha256=policy.sha256,
+        condition=condition_id,
+        language=language,
+        wording=wording,
+        text=text,
+        sha256=sha256_text(text),
+        certificate=certify(
+            text,
+            intended(policy, transform.head.change),
+            base_text=base,
+            kind=transform.head.kind,
+        ),
+    )
+
+
+def render_text(
+    policy: Policy, condition_id: str, *, wording: int = 0, folder: Path | None = None
+) -> str:
+    """Render the text alone, without a certificate."""
+    from jinja2 import TemplateError
+
+    if wording < 0:
+        raise PolicyError(f"wording {wording} is negative", mend="Count wordings from 0")
+    transform = find_transform(condition_id, folder)
+    stated = intended(policy, transform.head.change)
+    head = transform.head
+    forces = {
+        **find_transform("base").head.forces.get(policy.language, {}),
+        **head.forces.get(policy.language, {}),
+    }
+    norms = (
+        []
+        if stated is None
+        else [_view(stated, i, forces, wording) for i in range(len(stated.norms))]
+    )
+    seed = (policy.id, condition_id, wording)
+    if "norms" in head.reorder:
+        norms = _reorder(norms, seed, "norms")
+    for number, norm in enumerate(norms, start=1):
+        norm["number"] = number
+        if "exceptions" in head.reorder:
+            norm["exceptions"] = _reorder(norm["exceptions"], seed, norm["id"])
+    judging = list(_JUDGING)
+    if "judging" in head.reorder:
+        judging = _reorder(judging, seed, "judging")
+    try:
+        raw = (
+            _environment(folder)
+            .get_template(f"{condition_id}.md.j2")
+            .render(
+                base=f"base.{policy.language}.md.j2",
+                policy=stated if stated is not None else policy,
+                norms=norms,
+                judging=judging,
+                words=_words(head.words.get(policy.language, {}), wording),
+            )
+        )
+    except TemplateError as e:
+        line = getattr(e, "lineno", None)
+        raise PolicyError(
+            f"template error: {e}",
+            where=transform.file + (f", line {line}" if line else ""),
+            mend="Mend the template",
+        ) from e
+    return re.sub(r"\n{3,}", "\n\n", raw).strip("\n") + "\n"
+
+
+def _view(
+    policy: Policy,
+    index: int,
+    forces: Mapping[Any, tuple[ForceWords, ...]],
+    wording: int,
+) -> dict[str, Any]:
+    """Make the values of one norm that a template puts together."""
+    norm: Norm = policy.norms[index]
+    if norm.force not in forces:
+        raise PolicyError(
+            f"no words for the force {norm.force!r} in {policy.language!r}",
+            where="transforms/base.md.j2",
+        )
+    words = forces[norm.force][wording % len(forces[norm.force])]
+    plural = policy.bearer_plural and norm.bearer is None
+    slots = {
+        **norm.action.verb,
+        "is": "are" if plural else "is",
+        "has": "have" if plural else "has",
+    }
+
+    def fill(pattern: str) -> str:
+        return _SLOT.sub(lambda m: slots.get(m[1], m[0]), pattern)
+
+    return {
+        "id": norm.id,
+        "number": index + 1,
+        "title": norm.title,
+        "bearer": policy.bearer_of(norm),
+        "active": fill(words.active),
+        "passive": fill(words.passive),
+        "object": norm.action.object,
+        "rest": norm.action.rest,
+        "scope": norm.scope,
+        "exceptions": [e.when for e in norm.exceptions],
+    }
+
+
+def _reorder(things: list[Any], seed: tuple[object, ...], what: str) -> list[Any]:
+    """Reverse for wording 0; otherwise shuffle by seed, and never return the original order."""
+    if seed[-1] == 0 or len(things) < 3:
+        return things[::-1]
+    order = list(range(len(things)))
+    rng = random.Random(stable_seed(*seed, what))  # noqa: S311
+    while order == sorted(order):
+        rng.shuffle(order)
+    return [things[i] for i in order]
+
+
+def _words(words: Mapping[str, object], wording: int) -> dict[str, object]:
+    """Pick from every list of alternatives; a single text stands for itself."""
+    return {
+        name: value[wording % len(value)] if isinstance(value, tuple) else value
+        for name, value in words.items()
+    }
+
+
+@lru_cache(maxsize=16)
+def _environment(folder: Path | None) -> ImmutableSandboxedEnvironment:
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    transforms = {f"{id_}.md.j2": t.template for id_, t in load_transforms(folder).items()}
+
+    def load(name: str) -> str | None:
+        if name in transforms:
+            return transforms[name]
+        path = room("policies") / "templates" / name
+        return read_text(path) if path.is_file() else None
+
+    env = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(load),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    env.filters["cap"] = lambda text: text[:1].upper() + text[1:]
+    env.filters["words"] = lambda parts: " ".join(p for p in parts if p)
+    return env

@@ -1,0 +1,128 @@
+"""Cut a text into statements and tokens, keeping where each stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Statement", "Token", "statements", "tokens"]
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’-][^\W_]+)*|[^\s*]")
+_MARKER = re.compile(r"\s*(?:[-*+•]|(\d+)[.)])\s+")
+_SENTENCE_END = re.compile(r"[.!?:](?:\s+(?=\S)|$)")
+_CONTRACTION = re.compile(r"(\w+)n['’]t\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, number or mark: as compared (small letters), as written, and its line."""
+
+    text: str
+    raw: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence, heading or label.
+
+    `number` is the list number of the block in which it stands; `first` says whether it opens
+    that block; `block` numbers the blocks of a text.
+    """
+
+    tokens: tuple[Token, ...]
+    block: int
+    number: int | None = None
+    heading: bool = False
+    first: bool = False
+
+    @property
+    def line(self) -> int:
+        """The line on which it begins."""
+        return self.tokens[0].line
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The compared words."""
+        return tuple(t.text for t in self.tokens)
+
+    @property
+    def quote(self) -> str:
+        """The sentence, shortened, for messages."""
+        text = " ".join(t.raw for t in self.tokens)
+        text = re.sub(r" ([,.;:)?!])", r"\1", text).replace("( ", "(")
+        return text if len(text) <= 90 else text[:87] + "..."
+
+
+def tokens(text: str, line: int = 0) -> tuple[Token, ...]:
+    """Cut into tokens; contractions of "not" are taken apart, only emphasis marks are left out."""
+    found: list[Token] = []
+    for raw in _WORD.findall(text):
+        word = raw.replace("’", "'").lower()
+        if word == "cannot":
+            parts = ["can", "not"]
+        elif contraction := _CONTRACTION.match(word):
+            parts = [
+                {"ca": "can", "wo": "will", "sha": "shall"}.get(contraction[1], contraction[1])
+            ]
+            parts.append("not")
+        else:
+            parts = [word]
+        found.extend(Token(part, raw, line) for part in parts)
+    return tuple(found)
+
+
+def statements(text: str) -> list[Statement]:
+    """Cut a Markdown text into statements.
+
+    Emphasis is dropped, list markers become numbers, wrapped lines are joined. A sentence ends at
+    a full stop, question mark, exclamation mark or colon before a blank or the end of its block.
+    """
+    found: list[Statement] = []
+    for index, (number, heading, lines) in enumerate(_blocks(text)):
+        pending: list[Token] = []
+        first = True
+        for line_number, line in lines:
+            start = 0
+            plain = line.replace("*", "")
+            for end in _SENTENCE_END.finditer(plain):
+                if plain[end.start()] == "." and _is_abbreviation(plain[: end.start()]):
+                    continue
+                pending.extend(tokens(plain[start : end.start()], line_number))
+                if pending:
+                    found.append(Statement(tuple(pending), index, number, heading, first))
+                    first = False
+                pending, start = [], end.end()
+            pending.extend(tokens(plain[start:], line_number))
+        if pending:
+            found.append(Statement(tuple(pending), index, number, heading, first))
+    return found
+
+
+def _is_abbreviation(before: str) -> bool:
+    last = before.rsplit(None, 1)[-1].lstrip("(").lower() if before.split() else ""
+    return (
+        last in {"e.g", "i.e", "etc", "vs", "no", "approx", "cf"} and last != before.strip().lower()
+    )
+
+
+def _blocks(text: str) -> Iterator[tuple[int | None, bool, list[tuple[int, str]]]]:
+    """Yield (list number, is a heading, lines) of every heading, list item and paragraph."""
+    lines: list[tuple[int, str]] = []
+    number: int | None = None
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        marker = _MARKER.match(line)
+        is_heading = line.startswith("#")
+        if lines and (not line.strip() or marker or is_heading):
+            yield number, False, lines
+            lines, number = [], None
+        if is_heading:
+            yield None, True, [(line_number, line.lstrip("#").strip())]
+        elif marker:
+            number = int(marker[1]) if marker[1] else None
+            lines = [(line_number, line[marker.end() :])]
+        elif line.strip():
+            lines.append((line_number, line))
+    if lines:
+        yield number, False, lines

@@ -1,0 +1,139 @@
+"""Intervals for a mean over items in clusters: the adjusted t, the plain t, the gate bound."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from judgeaudit.stats._types import Interval, Undefined
+from judgeaudit.stats.clusters import ClusterSums
+from judgeaudit.stats.intervals import rate_upper, t_quantile
+
+__all__ = ["ADJUSTED_T", "CLUSTER_T", "Gate", "adjusted_t", "cluster_t", "gate", "gate_upper"]
+
+ADJUSTED_T = "adjusted t over clusters"
+CLUSTER_T = "t over clusters"
+
+_ONE_CLUSTER = "fewer than two clusters"
+
+Gate = Literal["above", "below", "inconclusive"]
+"""Where an effect stands against the practical threshold, with the stated confidence."""
+
+
+def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefined:
+    """Compute the adjusted t interval ("AM-t") for a mean of item values in [-1, 1].
+
+    Two pseudo-clusters of average size are added: half a cluster at +1, half at -1, one at 0. So
+    the interval does not collapse when nothing flipped. Its centre is not the reported estimate,
+    which stays the plain mean.
+
+    Parameters
+    ----------
+    sums : ClusterSums
+        T_g and m_g of the items for which the statistic is defined.
+    level : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    Interval or Undefined
+        Undefined for fewer than two clusters.
+
+    References
+    ----------
+    Agresti and Min 2005, Stat. Med. 24, 729, carried over to clusters; estimators.md, section 4.
+    """
+    groups = sums.n_clusters
+    if groups < 2:
+        return Undefined(_ONE_CLUSTER)
+    n = sums.n
+    mean_size = n / groups
+    centre = sums.total / (n + 2 * mean_size)
+    gaps = sums.totals - sums.sizes * centre
+    spread = float(np.sum(gaps * gaps)) + mean_size**2 * (1 + 2 * centre**2)
+    half = t_quantile(0.5 + level / 2, groups - 1) * spread**0.5 / (n + 2 * mean_size)
+    return Interval(centre - half, centre + half, level, ADJUSTED_T)
+
+
+def cluster_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefined:
+    """Plain t interval over clusters; it collapses to a point when nothing flipped.
+
+    Parameters
+    ----------
+    sums : ClusterSums
+        T_g and m_g of the items for which the statistic is defined.
+    level : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    Interval or Undefined
+        Undefined for fewer than two clusters.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller 2008, Rev. Econ. Stat. 90; Miller 2024, arXiv 2411.00640.
+    """
+    groups = sums.n_clusters
+    if groups < 2:
+        return Undefined(_ONE_CLUSTER)
+    mean = sums.total / sums.n
+    gaps = sums.totals - sums.sizes * mean
+    error = (groups / (groups - 1) * float(np.sum(gaps * gaps))) ** 0.5 / sums.n
+    half = t_quantile(0.5 + level / 2, groups - 1) * error
+    return Interval(mean - half, mean + half, level, CLUSTER_T)
+
+
+def gate_upper(sums: ClusterSums, *, level: float = 0.95) -> float | Undefined:
+    """Upper bound for "is the effect at most tau?", with the stated one-sided confidence.
+
+    The larger of the upper end of the two-sided adjusted t and the exact binomial bound of
+    e = max(0, estimate x clusters) events; with nothing observed, 1 - (1-level)^(1/G) or more.
+
+    Parameters
+    ----------
+    sums : ClusterSums
+        T_g and m_g of the items for which the statistic is defined.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    float or Undefined
+        Undefined for fewer than two clusters.
+
+    References
+    ----------
+    estimators.md, section 4.
+    """
+    interval = adjusted_t(sums, level=level)
+    if isinstance(interval, Undefined):
+        return interval
+    groups = sums.n_clusters
+    events = sums.total / sums.n * groups
+    return max(interval.high, rate_upper(events, groups, level=level))
+
+
+def gate(low: float | None, upper: float | None, threshold: float) -> Gate:
+    """Place an effect against the practical threshold.
+
+    Parameters
+    ----------
+    low : float, optional
+        Lower end of the adjusted t interval.
+    upper : float, optional
+        Gate bound.
+    threshold : float
+        The practical threshold, stated in advance.
+
+    Returns
+    -------
+    {"above", "below", "inconclusive"}
+        Inconclusive, too, where there is no interval: a gate on the undefined never passes.
+    """
+    if low is not None and low > threshold:
+        return "above"
+    if upper is not None and upper < threshold:
+        return "below"
+    return "inconclusive"

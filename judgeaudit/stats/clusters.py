@@ -1,0 +1,78 @@
+"""Sums over clusters, the unit of every standard error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgeaudit.stats._types import FloatArray1D, IntArray1D
+
+__all__ = ["ClusterSums", "cluster_sums"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSums:
+    """Sums of an item statistic per cluster; clusters without a defined item are left out.
+
+    Parameters
+    ----------
+    totals : array of float, shape (n_clusters,)
+        T_g, sum of the item values.
+    sizes : array of float, shape (n_clusters,)
+        m_g, number of items (or of trials).
+    contributing : int
+        Clusters with at least one value other than 0.
+    """
+
+    totals: FloatArray1D
+    sizes: FloatArray1D
+    contributing: int
+
+    @property
+    def n_clusters(self) -> int:
+        """G, the number of clusters that have a defined item."""
+        return int(self.sizes.size)
+
+    @property
+    def n(self) -> float:
+        """N, the number of items (or of trials)."""
+        return float(self.sizes.sum())
+
+    @property
+    def total(self) -> float:
+        """Sum of all item values."""
+        return float(self.totals.sum())
+
+
+def cluster_sums(
+    values: FloatArray1D, clusters: IntArray1D, sizes: FloatArray1D | None = None
+) -> ClusterSums:
+    """Sum item values over clusters.
+
+    Parameters
+    ----------
+    values : array of float, shape (n_items,)
+        Item values, all defined.
+    clusters : array of int, shape (n_items,)
+        Cluster index of each item, 0 or larger; any labels do.
+    sizes : array of float, shape (n_items,), optional
+        Trials of each item; one each where it is left out.
+
+    Returns
+    -------
+    ClusterSums
+    """
+    index = np.asarray(clusters)
+    # bincount is linear where labels are dense; arbitrary labels are renumbered first
+    if index.size and (index.min() < 0 or index.max() > 8 * index.size + 1024):
+        index = np.unique(index, return_inverse=True)[1].reshape(-1)
+    totals = np.bincount(index, weights=values)
+    counts = np.bincount(index) if sizes is None else np.bincount(index, weights=sizes)
+    moved = np.bincount(index, weights=values != 0)
+    there = counts > 0
+    return ClusterSums(
+        totals=np.asarray(totals[there], dtype=np.float64),
+        sizes=counts[there].astype(np.float64),
+        contributing=int(np.count_nonzero(moved)),
+    )

@@ -1,0 +1,208 @@
+"""What must be known first stands in the first screen, the most serious first."""
+
+from __future__ import annotations
+
+import pytest
+from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering, run, s
+
+from judgeaudit.cards.cautions import served_as_asked
+from judgeaudit.core.hashing import sha256_text
+from judgeaudit.core.records import Certificate, JudgeSpec
+
+
+def codes(r) -> dict[str, str]:
+    return {w.code: w.severity for w in r.card().warnings}
+
+
+def sentence(r, code: str) -> str:
+    return next(w.sentence for w in r.card().warnings if w.code == code)
+
+
+def test_a_clean_run_only_notes_that_no_person_certified_it():
+    assert {"structural_only": "note"} == codes(CASES["good"]())
+
+
+def test_serious_things_come_first():
+    order = ["serious", "caution", "note"]
+    severities = [w.severity for w in CASES["incomplete"]().card().warnings]
+    assert severities == sorted(severities, key=order.index)
+    assert "serious" in severities
+
+
+def test_an_incomplete_run_of_a_changing_model():
+    got = codes(CASES["incomplete"]())
+    expected = {
+        "incomplete": "serious",
+        "served_changed": "serious",
+        "uncertified": "serious",
+        "floating_alias": "caution",
+        "dropped_parameters": "caution",
+    }
+    assert expected == got
+    assert "T4" in sentence(CASES["incomplete"](), "uncertified")
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "expected"),
+    [
+        ("openai/gpt-5.4-mini", "gpt-5.4-mini", "same"),
+        ("openai/gpt-5.4-mini", "openai/GPT-5.4-mini", "same"),
+        ("openai/gpt-5.4-mini", "gpt-5.4-mini-2026-03-17", "dated"),
+        ("anthropic/claude-haiku-4-5", "claude-haiku-4-5-20261001", "dated"),
+        ("openai/gpt-5.4-mini", "gpt-5.4-mini-nano", "other"),
+        ("openai/gpt-5.4", "gpt-5.4-mini-2026-03-17", "other"),
+    ],
+)
+def test_served_name_against_the_one_asked_for(asked, served, expected):
+    assert expected == served_as_asked(asked, served)
+
+
+def test_another_model_than_asked_for():
+    r = run(numbers(QUIET), served_models={"cheaper-judge": 1380})
+    assert codes(r)["served_differs"] == "caution"
+    assert "“cheaper-judge”" in sentence(r, "served_differs")
+
+
+def test_a_name_that_floats():
+    judge = JudgeSpec(backend="litellm", model="mistral/judge-latest")
+    r = run(numbers(QUIET), judge=judge, served_models={"judge-latest": 3})
+    assert codes(r)["floating_alias"] == "caution"
+    known = run(numbers(QUIET), extra={"floating_alias": True})
+    assert codes(known)["floating_alias"] == "caution"
+
+
+def test_a_server_that_names_no_model():
+    assert codes(run(numbers(QUIET), served_models={}))["served_unknown"] == "note"
+
+
+def test_a_scripted_judge_and_its_note():
+    judge = JudgeSpec(backend="scripted", model="brittle_t4")
+    got = codes(run(numbers(BRITTLE), judge=judge, judge_note="planted", cost=None))
+    assert got["scripted"] == "serious"
+    assert got["judge_note"] == "caution"
+    assert "cost_unknown" not in got
+    assert "served_unknown" not in got
+
+
+@pytest.mark.parametrize(("failed", "severity"), [(3, None), (8, "caution"), (40, "serious")])
+def test_failures_above_five_per_cent(failed, severity):
+    made = outcomes({c: {"unparseable": failed} for c in facts().outcomes})
+    assert severity == codes(run(numbers(QUIET), outcomes=made)).get("failures")
+
+
+def test_failures_name_the_worst_condition():
+    made = outcomes({"T4": {"refusal": 100}, "T1": {"error": 20}})
+    assert "most under T4" in sentence(run(numbers(QUIET), outcomes=made), "failures")
+
+
+def test_a_placebo_that_is_not_clean():
+    r = run(numbers(QUIET), {"placebo": "suspect"}, {"placebo": "The placebo moved by 8 points."})
+    assert codes(r)["placebo"] == "serious"
+    assert sentence(r, "placebo") == "The placebo moved by 8 points."
+
+
+def test_few_flips():
+    r = run(numbers(QUIET, flips=7.5))
+    assert codes(r)["few_flips"] == "caution"
+    assert "rest on 7.5 flips" in sentence(r, "few_flips")
+
+
+def test_a_score_that_hangs_on_the_treatment_of_failures():
+    scores = [*numbers(QUIET), s("pis", None, 0.03, 0.0, 0.2, treatment="as_flip_asym")]
+    expected = (
+        "PIS is 0.66 with failed calls left out and 0.03 with them counted as flips."
+    )
+    assert expected == sentence(run(scores), "pis_span")
+    same = [*numbers(QUIET), s("pis", None, 0.65, 0.4, 0.8, treatment="as_flip_asym")]
+    assert "pis_span" not in codes(run(same))
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "severity"),
+    [
+        ("author", "labels_author", "caution"),
+        ("model", "labels_model", "caution"),
+        ("rule", "labels_rule", "note"),
+        ("unlabelled", "labels_unlabelled", "caution"),
+    ],
+)
+def test_labels_that_are_not_of_raters(source, code, severity):
+    corpus = facts().corpus.model_copy(update={"label_source": source})
+    assert severity == codes(run(numbers(QUIET), corpus=corpus))[code]
+
+
+def test_author_labels_name_the_ambiguity_flags_too():
+    corpus = facts().corpus.model_copy(update={"label_source": "author"})
+    expected = "Labels and ambiguity flags were assigned by the authors of the items."
+    assert expected == sentence(run(numbers(QUIET), corpus=corpus), "labels_author")
+
+
+def test_a_certificate_of_another_text_is_void():
+    good = rendering("T1")
+    changed = good.model_copy(update={"sha256": sha256_text("another text")})
+    kept = [r for r in facts().renderings if r.condition != "T1"]
+    r = run(numbers(QUIET), renderings=(*kept, changed))
+    assert codes(r)["uncertified"] == "serious"
+    found = next(x for x in r.card().facts.renderings if x.condition == "T1")
+    assert (found.evidence, found.passed) == ("none", None)
+    assert found.void == "the text changed after it was certified"
+
+
+def test_a_certificate_against_another_base_is_void():
+    one = rendering("T1")
+    bound = Certificate(
+        rendering_sha256=one.sha256, base_sha256="f" * 64, evidence="human", passed=True
+    )
+    kept = [r for r in facts().renderings if r.condition != "T1"]
+    r = run(numbers(QUIET), renderings=(*kept, one.model_copy(update={"certificate": bound})))
+    found = next(x for x in r.card().facts.renderings if x.condition == "T1")
+    assert found.void == "the base text changed after it was certified"
+
+
+def test_a_failed_certificate_and_a_missing_rendering_are_uncertified():
+    failed = rendering("T2")
+    assert failed.certificate is not None
+    certificate = failed.certificate.model_copy(update={"passed": False})
+    kept = [r for r in facts().renderings if r.condition not in ("T1", "T2")]
+    r = run(
+        numbers(QUIET),
+        renderings=(*kept, failed.model_copy(update={"certificate": certificate})),
+    )
+    assert "T1 and T2" in sentence(r, "uncertified")
+
+
+def test_votes_by_a_model_are_not_people():
+    made = tuple(
+        r.model_copy(
+            update={
+                "certificate": r.certificate
+                and r.certificate.model_copy(update={"evidence": "model"})
+            }
+        )
+        for r in facts().renderings
+    )
+    got = codes(run(numbers(QUIET), renderings=made))
+    assert got["model_certificate"] == "caution"
+
+
+def test_an_unknown_cost_is_said():
+    assert codes(run(numbers(QUIET), cost=None))["cost_unknown"] == "note"
+
+
+def test_weak_monitors_are_told():
+    r = run(numbers(QUIET, accuracy=(0.8, 0.6, 0.95)))
+    assert sentence(r, "low_tpr") == "It passes 40% of unsafe runs as SAFE."
+
+
+def test_few_items():
+    corpus = facts().corpus.model_copy(update={"n_items": 12})
+    assert sentence(run(numbers(QUIET), corpus=corpus), "few_items") == "Only 12 items."
+
+
+def test_limits_name_the_controls_that_were_not_run():
+    protocol = facts().protocol
+    short = tuple(c for c in protocol.conditions if c.id not in ("vacuum", "inverted"))
+    made = protocol.model_copy(update={"conditions": short})
+    limits = run(numbers(QUIET), protocol=made).card().limits
+    assert "What happens under controls that were not run: inverted and vacuum." in limits
+    assert limits[-1] == "That the judge may be deployed: no card is a permission."

@@ -1,0 +1,402 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from engine_world import POLICY, SPEC, make_meta, make_plan, open_ledger
+
+from judgeaudit.core.errors import LedgerError
+from judgeaudit.core.hashing import sha256_text
+from judgeaudit.core.records import Reply, Verdict
+from judgeaudit.core.table import NOT_CALLED, SAFE, UNSAFE
+from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.verify import broken_links
+from judgeaudit.engine.writer import Answer, Failure
+
+ODD = "half a pair \ud83d, a NUL \x00, two lines\u2028and 한국어"
+
+
+def answer(call, label="SAFE", **reply):
+    verdict = Verdict(outcome="verdict", label=label, confidence=0.5, rationale=ODD)
+    return Answer(call, Reply(**{"text": ODD, **reply}), verdict, 2, 0.25)
+
+
+def other(call, outcome):
+    return Answer(call, Reply(text=None), Verdict(outcome=outcome, note="n"), 1, 0.1)
+
+
+@pytest.fixture
+def plan():
+    return make_plan(3)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.sqlite"
+
+
+def test_what_is_written_is_read_back_word_for_word(path, plan):
+    with open_ledger(path, plan) as ledger:
+        ledger.append([answer(5, served_model="m", request_id="r", reasoning=ODD, cost=0.5)])
+    with Ledger.open_readonly(path) as view:
+        (row,) = [r for r in view.rows() if r["outcome"]]
+        call = plan.call(5)
+        assert (call.item, call.condition, call.repeat, call.prompt_sha256) == (
+            row["item"],
+            row["condition"],
+            row["repeat"],
+            row["prompt_sha256"],
+        )
+        assert (row["text"], row["rationale"], row["reasoning"]) == (ODD, ODD, ODD)
+        assert tuple(
+            row[k]
+            for k in [
+                "position",
+                "label",
+                "confidence",
+                "attempts",
+                "seconds",
+                "cost",
+                "served_model",
+                "request_id",
+            ]
+        ) == (5, "SAFE", 0.5, 2, 0.25, 0.5, "m", "r")
+        assert make_meta(plan) == view.meta
+        assert broken_links(view) == []
+
+
+def test_the_table_holds_outcomes_errors_and_what_was_not_called(path, plan):
+    rows = [
+        answer(0, "SAFE"),
+        answer(1, "UNSAFE"),
+        other(2, "refusal"),
+        other(3, "unparseable"),
+        Failure(4, "server", 500, None, "boom", 3),
+        Failure(5, "server", 500, None, "boom", 3),
+        answer(5, "SAFE"),
+    ]
+    with open_ledger(path, plan) as ledger:
+        ledger.append(rows)
+        table = ledger.table()
+    found = {}
+    for k in range(plan.n_calls):
+        call = plan.call(k)
+        i = table.items.index(call.item)
+        j = table.columns.index((call.condition, call.wording))
+        found[k] = int(table.codes[i, j, call.repeat])
+    expected = {0: SAFE, 1: UNSAFE, 2: 2, 3: 4, 4: 6, 5: SAFE}
+    assert {k: expected.get(k, NOT_CALLED) for k in range(plan.n_calls)} == found
+    assert table.items == ("toy//0", "toy//1", "toy//2")
+    assert table.clusters.tolist() == [0, 0, 1]
+    assert table.gold.tolist() == [SAFE, UNSAFE, SAFE]
+    assert table.ambiguous.tolist() == [-1, 0, 1]
+    assert dict(table.strata) == {"domain": ("mail", "bank", "mail")}
+
+
+def test_facts_count_outcomes_requests_and_money(path, plan):
+    rows = [
+        answer(0, cost=0.5, prompt_tokens=10, completion_tokens=1, served_model="m"),
+        answer(1, cost=0.25, prompt_tokens=10, completion_tokens=1, served_model="m"),
+        Failure(2, "server", 500, None, "boom", 3),
+    ]
+    with open_ledger(path, plan) as ledger:
+        ledger.append(rows)
+        facts = ledger.facts("a note")
+        assert (plan.n_calls, 2, 7) == (facts.n_planned, facts.n_answered, facts.requests)
+        assert (
+            facts.cost,
+            facts.prompt_tokens,
+            facts.completion_tokens,
+            facts.served_models,
+        ) == (0.75, 20, 2, {"m": 2})
+        counts = [n for c in facts.outcomes.values() for n in c.items()]
+        assert sum(n for k, n in counts if k == "verdict") == 2
+        assert sum(n for k, n in counts if k == "error") == 1
+        assert (
+            facts.judge_note,
+            facts.policy,
+            facts.versions,
+        ) == ("a note", POLICY, {"judgeaudit": "0"})
+        assert ledger.content_sha256() == facts.ledger_sha256
+        ledger.append([answer(3, cost=None)])
+        later = ledger.facts()
+    assert (later.cost, later.prompt_tokens) == (None, None)
+    assert later.cost_note == "the price of 1 of 3 answered calls is not known"
+
+
+def test_the_content_hash_ignores_order_and_transport_but_no_answer(path, tmp_path, plan):
+    def content(name, rows):
+        with open_ledger(tmp_path / name, plan) as ledger:
+            for row in rows:
+                ledger.append([row])
+            return ledger.content_sha256()
+
+    one, two = answer(0), answer(1, "UNSAFE")
+    moved = two._replace(attempts=9, seconds=7.0)
+    plain = content("a", [one, two])
+    assert plain == content("b", [moved, one])
+    assert plain == content("c", [Failure(0, "server", 500, None, "x", 1), one, two])
+    assert plain != content("d", [one, answer(1, "SAFE")])
+    assert plain != content("e", [one, answer(1, "UNSAFE", text="other words")])
+    assert plain != content("f", [one])
+    assert content("g", [one]) != content("h", [one, Failure(1, "server", 500, None, "x", 1)])
+
+
+def test_a_reply_is_never_taken_twice_and_nothing_is_rewritten(path, plan):
+    with open_ledger(path, plan) as ledger:
+        ledger.append([answer(0)])
+        with pytest.raises(LedgerError):
+            ledger.append([answer(0, "UNSAFE")])
+    db = sqlite3.connect(path)
+    for sql in ("UPDATE verdicts SET label = 'UNSAFE'", "DELETE FROM replies"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute(sql)
+    with pytest.raises(sqlite3.IntegrityError):
+        db.execute(
+            "INSERT INTO verdicts SELECT 1, batch, 'refusal', 'SAFE', NULL, 1, 1, NULL, NULL, NULL, "
+            "served FROM verdicts"
+        )
+    db.close()
+
+
+def test_the_chain_tells_where_a_row_was_changed(path, plan):
+    with open_ledger(path, plan) as ledger:
+        for k in range(4):
+            ledger.append([answer(k)])
+        head = ledger.head()
+    db = sqlite3.connect(path)
+    db.execute("DROP TRIGGER replies_no_update")
+    db.execute("UPDATE replies SET text = 'SAFE' WHERE call = 2")
+    db.commit()
+    db.close()
+    with Ledger.open_readonly(path) as view:
+        (said,) = broken_links(view)
+        assert said.startswith("batch 3 of ")
+        assert head == view.head()
+
+
+def test_the_chain_covers_labels_and_settings(path, plan):
+    with open_ledger(path, plan) as ledger:
+        ledger.append([answer(0)])
+    db = sqlite3.connect(path)
+    db.execute("UPDATE items SET label = 'UNSAFE' WHERE id = 0")
+    db.commit()
+    db.close()
+    with Ledger.open_readonly(path) as view:
+        assert len(broken_links(view)) == 1
+
+
+def test_a_rerun_asks_only_what_has_no_answer(path, plan):
+    with open_ledger(path, plan) as ledger:
+        assert plan.n_calls == ledger.open_positions().size
+        ledger.append([answer(0), answer(7), Failure(3, "server", 500, None, "boom", 3)])
+    with open_ledger(path, plan) as ledger:
+        assert [k for k in range(plan.n_calls) if k not in {0, 7}] == (
+            ledger.open_positions().tolist()
+        )
+        ledger.append([answer(1)])
+        assert broken_links(ledger) == []
+    with Ledger.open_readonly(path) as view:
+        assert view.n_answered == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"repeats": 3}, "protocol.repeats: 2 → 3"),
+        ({"seed": 9}, "protocol.seed: 0 → 9"),
+        ({"drop": ["T4"]}, r"protocol.conditions: \['base', 'T1', 'T2', 'T4'.*condition T4.kind"),
+        (
+            {"spec": SPEC.model_copy(update={"decoding": {"temperature": 0.0, "top_p": 1}})},
+            (
+                "judge.decoding.max_tokens: 50 → not there; judge.decoding.temperature: 1.0 → 0.0; "
+                "judge.decoding.top_p: not there → 1"
+            ),
+        ),
+        ({"spec": SPEC.model_copy(update={"model": "else"})}, "judge.model: 'hash' → 'else'"),
+    ],
+)
+def test_another_plan_is_refused_with_what_differs(path, plan, change, said):
+    open_ledger(path, plan).close()
+    with pytest.raises(LedgerError, match=f"belongs to another run: .*{said}"):
+        open_ledger(path, make_plan(3, **change))
+    open_ledger(path, plan).close()
+
+
+def test_another_policy_corpus_or_template_is_refused_with_what_differs(path, plan):
+    open_ledger(path, plan).close()
+    meta = make_meta(plan)
+    policy = POLICY.model_copy(update={"sha256": sha256_text("q")})
+    corpus = meta.corpus.model_copy(update={"sha256": sha256_text("c")})
+    changed = meta.renderings[1].model_copy(update={"sha256": sha256_text("r")})
+    renderings = (meta.renderings[0], changed, *meta.renderings[2:])
+    for change, said in (
+        ({"policy": policy}, r"policy.sha256: '\w+' → '\w+'"),
+        ({"corpus": corpus}, r"corpus.sha256: '\w+' → '\w+'"),
+        ({"template": "new"}, r"template.sha256: '\w+' → '\w+'"),
+        ({"renderings": renderings}, r"rendering T1/0.sha256: '\w+' → '\w+'"),
+    ):
+        with pytest.raises(LedgerError, match=said):
+            Ledger.open(path, make_meta(plan, **change), plan)
+
+
+def test_another_prompt_or_other_items_are_named(path, plan):
+    meta = make_meta(plan)
+    open_ledger(path, plan).close()
+    bigger = make_plan(4)
+    with pytest.raises(LedgerError, match=r"items: 1 are new \('toy//3'\)"):
+        Ledger.open(path, meta, bigger)
+    # the same items, but the prompt of one cell is not what it was
+    bent = make_plan(3)
+    digests = bytearray(bent.digests)
+    digests[0] ^= 1
+    object.__setattr__(bent, "digests", bytes(digests))
+    with pytest.raises(LedgerError, match=r"prompts: 1 of \d+ differ, the first for item 'toy//0'"):
+        Ledger.open(path, meta, bent)
+
+
+def test_better_words_for_a_title_do_not_stop_a_resume(path, plan):
+    open_ledger(path, plan).close()
+    worded = POLICY.model_copy(update={"title": "A better title"})
+    conditions = tuple(
+        c.model_copy(update={"summary": "New words."}) for c in plan.protocol.conditions
+    )
+    protocol = plan.protocol.model_copy(update={"conditions": conditions, "preset": "mine"})
+    Ledger.open(path, make_meta(plan, policy=worded, protocol=protocol), plan).close()
+
+
+def test_files_that_are_no_ledger_are_named_and_left_alone(path, plan):
+    path.write_bytes(b"judge,label\n" * 100)
+    with pytest.raises(LedgerError, match="not an SQLite database"):
+        open_ledger(path, plan)
+    with pytest.raises(LedgerError, match="not an SQLite database"):
+        Ledger.open_readonly(path)
+    assert path.read_bytes() == b"judge,label\n" * 100
+    path.unlink()
+    foreign = sqlite3.connect(path)
+    foreign.execute("CREATE TABLE theirs (x)")
+    foreign.close()
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match="not a judgeaudit ledger"):
+        open_ledger(path, plan)
+    assert before == path.read_bytes()
+    with pytest.raises(LedgerError, match="there is no ledger here"):
+        Ledger.open_readonly(path.with_name("none"))
+    path.write_bytes(b"")
+    with pytest.raises(LedgerError, match="empty: no run was recorded"):
+        Ledger.open_readonly(path)
+    open_ledger(path, plan).close()
+    assert [path.name] == [p.name for p in path.parent.iterdir()]
+
+
+def test_a_newer_format_and_a_cut_file_are_named(path, plan):
+    with open_ledger(path, plan) as ledger:
+        ledger.append([answer(k) for k in range(plan.n_calls)])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2 // 4096 * 4096])
+    for attempt in (lambda: open_ledger(path, plan), lambda: Ledger.open_readonly(path)):
+        with pytest.raises(LedgerError, match="damaged or cut short"):
+            attempt()
+    path.write_bytes(whole)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    for attempt in (lambda: open_ledger(path, plan), lambda: Ledger.open_readonly(path)):
+        with pytest.raises(LedgerError, match="written by a newer judgeaudit"):
+            attempt()
+
+
+def test_it_is_read_while_it_is_written(path, plan):
+    with open_ledger(path, plan) as ledger, Ledger.open_readonly(path) as view:
+        assert view.n_answered == 0
+        ledger.append([answer(0)])
+        assert view.n_answered == 1
+        rows = view.rows()
+        next(rows)
+        ledger.append([answer(1)])
+        assert plan.n_calls - 1 == len(list(rows))
+
+
+def test_a_reader_does_not_stand_in_the_way_of_a_resume(path, plan):
+    open_ledger(path, plan).close()
+    with Ledger.open_readonly(path) as view:
+        rows = view.rows()
+        next(rows)
+        with open_ledger(path, plan) as ledger:
+            ledger.append([answer(0)])
+            assert view.n_answered == 1
+    # the view kept the -wal; the next writer folds it in
+    open_ledger(path, plan).close()
+    assert [path.name] == [p.name for p in path.parent.iterdir()]
+
+
+def test_rows_are_paged_filtered_and_complete(path, monkeypatch, plan):
+    monkeypatch.setattr("judgeaudit.engine.view._PAGE", 7)
+    with open_ledger(path, plan) as ledger:
+        ledger.append([answer(k) for k in range(plan.n_calls)])
+        assert list(range(plan.n_calls)) == [r["position"] for r in ledger.rows()]
+        mine = list(ledger.rows(item="toy//1", condition="base"))
+        assert [(r["item"], r["condition"]) for r in mine] == [("toy//1", "base")] * 3
+        assert {0, 1, 2} == {r["repeat"] for r in mine}
+        assert plan.n_calls - 10 == len(list(ledger.rows(start=10)))
+
+
+@pytest.fixture
+def public_folder():
+    """Return a folder that another user may read but not write."""
+    if os.getuid() != 0:
+        pytest.skip("needs another user to read as, so it needs root")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+READER = """
+import os, sys
+from pathlib import Path
+from judgeaudit.engine.ledger import Ledger
+os.setuid(65534)
+with Ledger.open_readonly(Path(sys.argv[1])) as view:
+    print(view.n_answered)
+"""
+
+
+@pytest.mark.parametrize("died", [False, True])
+def test_it_is_read_from_a_folder_that_cannot_be_written(public_folder, plan, died):
+    """A run that was killed leaves a -wal behind: its answers are read too."""
+    tmp_path = public_folder
+    with open_ledger(tmp_path / "l.sqlite", plan) as ledger:
+        ledger.append([answer(0)])
+        folder = tmp_path / "copy"
+        folder.mkdir()
+        if died:
+            for suffix in ("", "-wal"):
+                shutil.copy(tmp_path / f"l.sqlite{suffix}", folder / f"l.sqlite{suffix}")
+    if not died:
+        shutil.copy(tmp_path / "l.sqlite", folder / "l.sqlite")
+    before = sorted(p.name for p in folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", READER, str(folder / "l.sqlite")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("1\n", "")
+    assert before == sorted(p.name for p in folder.iterdir())
+
+
+def test_a_run_that_could_not_begin_leaves_nothing_behind(path, plan):
+    ledger = open_ledger(path, plan)
+    ledger.append([Failure(0, "authentication", 401, None, "bad key", 1)])
+    ledger.discard()
+    assert list(path.parent.iterdir()) == []
+    ledger = open_ledger(path, plan)
+    ledger.append([answer(0)])
+    ledger.discard()
+    assert [path.name] == [p.name for p in path.parent.iterdir()]
