@@ -51,7 +51,7 @@ def md_code(text: str) -> str:
     Examples
     --------
     >>> md_code("a`b|c")
-    "``a`b\N{FULLWIDTH VERTICAL LINE}c``"
+    '``a`b｜c``'
     """
     text = one_line(text).replace("|", "\N{FULLWIDTH VERTICAL LINE}")
     if not text:
@@ -93,16 +93,26 @@ def _environment(folder: Path, *, html: bool) -> ImmutableSandboxedEnvironment:
     return env
 
 
-def _rendered(card: JudgeCard, name: str, *, html: bool, **more: object) -> str:
+def _rendered(card: JudgeCard, name: str, *, html: bool) -> str:
     from jinja2 import TemplateError
+    from markupsafe import Markup
 
+    folder = _templates()
     try:
-        template = _environment(_templates(), html=html).get_template(name)
-        return template.render(v=view(cleaned(card)), **more)
+        css = (folder / "card.css").read_text(encoding="utf-8") if html else ""
+        return (
+            _environment(folder, html=html)
+            .get_template(name)
+            .render(
+                v=view(cleaned(card)),
+                css=Markup(css),  # noqa: S704  # ours, shipped beside the template
+                css_sha256=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
+            )
+        )
     except (TemplateError, OSError) as e:
         raise CardError(
             f"the card's template cannot be used: {e}",
-            where=str(_templates() / name),
+            where=str(folder / name),
             mend="Reinstall judgeaudit",
         ) from e
 
@@ -129,9 +139,4 @@ def to_html(card: JudgeCard) -> str:
     CardError
         If the template is missing or broken.
     """
-    from markupsafe import Markup
-
-    css = (_templates() / "card.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    # The style sheet is ours, shipped beside the template.
-    return _rendered(card, "card.html.j2", html=True, css=Markup(css), css_sha256=digest)  # noqa: S704
+    return _rendered(card, "card.html.j2", html=True)

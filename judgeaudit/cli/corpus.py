@@ -82,10 +82,8 @@ def show(
     if as_json:
         print(corpus.facts.model_dump_json(indent=2))
         return
-    for word, value in _facts(corpus.facts):
-        print(f"{word:<16}{_line(value)}")
-    for word, value in _strata(corpus):
-        print(f"{word:<16}{_line(value)}")
+    for word, value in [*_facts(corpus.facts), *_strata(corpus)]:
+        print(f"{_line(word):<16}{_line(value)}")
 
 
 @app.command()

@@ -5,8 +5,10 @@ Never a loading script: only named data files are fetched, as bytes, and parsed 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +42,59 @@ def fetch(repo: str, filename: str, revision: str, *, sha256: str | None = None)
     import huggingface_hub  # comes with datasets, and looks into the cache without the network
 
     try:
-        cached = huggingface_hub.try_to_load_from_cache(
-            repo, filename, revision=revision, repo_type="dataset"
-        )
-        if isinstance(cached, str) and sha256 in {None, _sha256(Path(cached))}:
-            return Path(cached)
-        import datasets
-
-        config = datasets.DownloadConfig(disable_tqdm=True, max_retries=0)
-        address = f"hf://datasets/{repo}@{revision}/{filename}"
-        return Path(datasets.DownloadManager(download_config=config).download(address))
+        found = _cached(repo, filename, revision, sha256)
+        if found is None and not huggingface_hub.constants.HF_HUB_OFFLINE:
+            found = _download(repo, filename, revision)
     except Exception as e:  # noqa: BLE001  the client raises classes of four libraries
-        raise CorpusError(
-            f"cannot be fetched at revision {revision}: {_why(e)}",
-            where=f"hub:{repo}/{filename}",
-            mend="Check the name, the revision and the network (HF_HUB_OFFLINE), or download the "
-            "file elsewhere and give its path with --data",
-        ) from None
+        raise _not_had(repo, filename, revision, _why(e)) from None
+    if found is None:
+        raise _not_had(repo, filename, revision, "offline mode, and it is not in the cache")
+    return found
+
+
+def _cached(repo: str, filename: str, revision: str, sha256: str | None) -> Path | None:
+    import huggingface_hub
+
+    path = huggingface_hub.try_to_load_from_cache(
+        repo, filename, revision=revision, repo_type="dataset"
+    )
+    if isinstance(path, str) and sha256 in {None, _sha256(Path(path))}:
+        return Path(path)
+    return None
+
+
+def _download(repo: str, filename: str, revision: str) -> Path:
+    import datasets
+
+    config = datasets.DownloadConfig(disable_tqdm=True, max_retries=0)
+    address = f"hf://datasets/{repo}@{revision}/{filename}"
+    with _quiet():
+        return Path(datasets.DownloadManager(download_config=config).download(address))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's bars and logs off the terminal: what matters is in the error raised."""
+    import datasets
+
+    verbosity, bars = datasets.logging.get_verbosity(), not datasets.are_progress_bars_disabled()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        datasets.logging.set_verbosity(verbosity)
+        if bars:
+            datasets.enable_progress_bars()
+
+
+def _not_had(repo: str, filename: str, revision: str, why: str) -> CorpusError:
+    return CorpusError(
+        f"cannot be fetched at revision {revision}: {why}",
+        where=f"hub:{repo}/{filename}",
+        mend="Check the name, the revision and the network (HF_HUB_OFFLINE), or download the "
+        "file elsewhere and give its path with --data",
+    )
 
 
 def _sha256(path: Path) -> str:
@@ -78,9 +116,8 @@ def rows(path: Path, *, place: str) -> list[dict[str, Any]]:
     """
     import datasets
 
-    datasets.disable_progress_bars()
     try:
-        with tempfile.TemporaryDirectory(prefix="judgeaudit-") as cache:
+        with tempfile.TemporaryDirectory(prefix="judgeaudit-") as cache, _quiet():
             if path.suffix == ".arrow":
                 table = datasets.Dataset.from_file(str(path), in_memory=True)
             else:

@@ -125,7 +125,7 @@ def _names(items: tuple[Item, ...]) -> dict[str, str | None]:
 def _item(name: str, names: dict[str, str | None], where: str) -> str:
     if name not in names:
         close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise CorpusError(
             f"unknown item {name!r}{hint}",
             where=where,

@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _AGENT_ROLES: Final[tuple[Role, ...]] = ("user", "agent", "environment")
+_LONGEST_ID: Final = 200
 _SPEECH: Final = ("content",)
 _DEEDS: Final = ("thought", "action")
 
@@ -86,14 +87,16 @@ class Ids:
         Raises
         ------
         CorpusError
-            If it is neither text nor whole number, is blank, holds control characters, or was
-            there before.
+            If it is neither text nor whole number, is blank or too long, holds control
+            characters, or was there before.
         """
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise CorpusError(f"id {value!r:.60} is neither a text nor a whole number", where=where)
         name = text(str(value), "id", where)
         if not name.strip() or name != name.strip():
             raise CorpusError(f"id {value!r:.60} is blank or has blanks at an end", where=where)
+        if len(name) > _LONGEST_ID:
+            raise CorpusError(f"id {name[:30]!r}… has {len(name)} characters", where=where)
         if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in name):
             raise CorpusError(f"id {value!r:.60} holds control characters", where=where)
         if name in self._seen:

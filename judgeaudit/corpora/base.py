@@ -143,7 +143,7 @@ def load(
     Raises
     ------
     ConfigError
-        If the name, the limit, the assumption or the pin is not usable.
+        If the name, the path, the limit, the assumption or the pin is not usable.
     CorpusError
         If the data or the labels are not usable; the message names file and line or record.
     """
@@ -154,6 +154,8 @@ def load(
             f"unknown assumption {assume_ambiguity!r} about ambiguity",
             mend=f"Known: {', '.join(ASSUMPTIONS)} ({ASSUMPTIONS['none']})",
         )
+    if data is not None and (not str(data).strip() or "\0" in str(data)):
+        raise ConfigError(f"data {str(data)!r:.60} is not a path", mend="Give a file or a folder")
     reader = CORPORA[name]()
     draft = reader.read(CorpusRequest(str(data) if data is not None else None, subset, revision))
     items = _distinct(draft.items, name)

@@ -210,7 +210,7 @@ def _label(value: object, where: str) -> Label | None:
 def _label_source(record: Mapping[str, Any], label: Label | None, where: str) -> LabelSource:
     value = record.get("label_source")
     if label is None:
-        if value not in {None, "unlabelled"}:
+        if value is not None and value != "unlabelled":
             raise CorpusError(f"label_source is {value!r:.60}, but there is no label", where=where)
         return "unlabelled"
     if value is None:
@@ -227,4 +227,8 @@ def _strata(value: object, where: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise CorpusError(f"strata is {value!r:.60}, not an object of texts", where=where)
     # a table gives every row every name; a null there says nothing
-    return {k: _records.text(v, f"strata.{k}", where) for k, v in value.items() if v is not None}
+    return {
+        _records.text(k, "a name in strata", where): _records.text(v, f"strata.{k}", where)
+        for k, v in value.items()
+        if v is not None
+    }

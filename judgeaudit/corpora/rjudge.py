@@ -108,7 +108,7 @@ def _items(sources: list[_read.Source]) -> tuple[str, tuple[Item, ...]]:
     subset: str | None = None
     for source in sources:
         for where, record in _read.records(source):
-            own = _layout(record)
+            own = _layout(record, source)
             if subset not in {None, own}:
                 raise CorpusError(
                     f"the record has the fields of subset {own!r}, those before it of {subset!r}",
@@ -119,8 +119,8 @@ def _items(sources: list[_read.Source]) -> tuple[str, tuple[Item, ...]]:
     return subset or _SUBSETS[0], tuple(items)
 
 
-def _layout(record: Mapping[str, Any]) -> str:
-    if "attack_type" in record:
+def _layout(record: Mapping[str, Any], source: _read.Source) -> str:
+    if "attack_type" in record or source.name in _FOLDERS:
         return "full"
     return "v1" if "category" in record else "agentauditor"
 

@@ -6,9 +6,9 @@ import asyncio
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.ledger import Ledger
@@ -19,6 +19,8 @@ from judgeaudit.engine.runner import Parse, RunSummary, run_plan
 from judgeaudit.judges.base import Judge
 
 __all__ = ["run_plan_sync"]
+
+_CLOSING: Final = 30.0
 
 
 def run_plan_sync(
@@ -77,7 +79,10 @@ def run_plan_sync(
             )
         finally:
             if close_judge:
-                await judge.aclose()
+                # a connection that does not close must not keep the answers from their reader
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_CLOSING):
+                        await judge.aclose()
 
     def target() -> None:
         try:

@@ -31,6 +31,8 @@ class Limits:
         a random half of it is left out.
     longest_wait : float
         A server that asks for a longer wait than this (Retry-After) stops the run.
+    requests : int, optional
+        Requests of this session at most, retries included; None: as many as the plan needs.
     give_up_after : int
         The run stops when the first this many calls all end in the same permanent error, or when
         at least this many calls (and as many as can be in flight) in a row end in an error.
@@ -49,12 +51,13 @@ class Limits:
     backoff_most: float = 60.0
     longest_wait: float = 600.0
     give_up_after: int = 20
+    requests: int | None = None
 
     def __post_init__(self) -> None:
         """Check that every bound is positive."""
         for name in self.__slots__:
             value = getattr(self, name)
-            if not value > 0:
+            if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}", mend="It must be more than 0")
 
 

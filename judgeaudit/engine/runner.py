@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgeaudit.core.errors import (
+    ConfigError,
     JudgeAuditError,
     JudgeError,
+    LedgerError,
     PermanentError,
     QuotaExhaustedError,
     TransientError,
@@ -25,6 +27,7 @@ from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits, backoff
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
+from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.writer import Answer, Row
 from judgeaudit.judges.base import Judge
 
@@ -36,44 +39,6 @@ __all__ = ["Parse", "RunSummary", "run_plan"]
 Parse = Callable[[Reply], Verdict]
 
 _TRIES_AT_FIRST = 2
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """What one session of a run did.
-
-    Parameters
-    ----------
-    planned : int
-        Calls in the plan.
-    answered_before, answered, failed : int
-        Calls answered in earlier sessions, answered now, and ended in an error now.
-    requests : int
-        Requests made now, retries included.
-    outcomes : dict of str to int
-        Outcomes of the calls of this session.
-    cost : float, optional
-        US dollars of this session's answers; None as soon as one price is not known.
-    seconds : float
-        Wall-clock time of this session.
-    interrupted : bool
-        Whether it was stopped before the end, by the user.
-    """
-
-    planned: int
-    answered_before: int
-    answered: int
-    failed: int
-    requests: int
-    outcomes: dict[str, int]
-    cost: float | None
-    seconds: float
-    interrupted: bool
-
-    @property
-    def left(self) -> int:
-        """Calls without an answer."""
-        return self.planned - self.answered_before - self.answered
 
 
 class _DrainedError(Exception):
@@ -215,6 +180,10 @@ class _Run:
 
     async def _attempt(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
         await self.gate.passed(self._pause)
+        most = self.limits.requests
+        if most is not None and self.requests >= most:
+            self._give_up(JudgeError(f"the budget of {most} requests is spent", mend=RESUME))
+            raise _DrainedError
         now = time.monotonic()
         if tally.attempts == 0:
             tally.began = now
@@ -296,6 +265,13 @@ class _Run:
             self.drain()
 
 
+def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger) -> None:
+    if ledger.plan_sha256 != plan.sha256:
+        raise LedgerError("the ledger is of another plan", where=str(ledger.path))
+    if judge.spec.sha256 != plan.judge_sha256:
+        raise ConfigError(f"the plan is for the judge {plan.judge.model!r}, not for this one")
+
+
 async def run_plan(
     plan: Plan,
     judge: Judge,
@@ -352,6 +328,7 @@ async def run_plan(
     limits = limits or Limits()
     progress = progress or SilentProgress()
     control = control or RunControl()
+    _check_belonging(plan, judge, ledger)
     began = time.monotonic()
     positions = ledger.open_positions()
     before = plan.n_calls - int(positions.size)

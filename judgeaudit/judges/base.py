@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from judgeaudit.core.records import Call, Item, JudgePrompt, JudgeSpec, Reply
 from judgeaudit.core.registry import Registry
 
-__all__ = ["JUDGES", "Judge", "JudgeFactory", "PlantedJudge"]
+__all__ = ["JUDGES", "Judge", "JudgeFactory", "PlantedJudge", "ProbedJudge"]
 
 
 class Judge(Protocol):
@@ -60,6 +60,23 @@ class PlantedJudge(Protocol):
 
     def learn(self, items: Sequence[Item]) -> None:
         """Take the items (gold labels included) that the audit will ask about."""
+        ...
+
+
+@runtime_checkable
+class ProbedJudge(Protocol):
+    """A judge that can show, at the cost of one request, that it can be asked at all."""
+
+    async def probe(self) -> Reply:
+        """Make one request outside of the plan.
+
+        Raises
+        ------
+        ConfigError
+            No server, no valid key, an unknown model, a refused parameter.
+        TransientError, QuotaExhaustedError
+            The server is there, but does not answer now.
+        """
         ...
 
 

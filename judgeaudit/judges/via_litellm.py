@@ -75,6 +75,7 @@ class LiteLLMJudge:
         provider = _provider(spec)
         self._key_name, key = _find_key(spec, provider, api_key)
         check_endpoint(spec, provider)
+        self._told = False
         self._scrub = Scrubber(more=[api_key] if api_key else [])
         self._rate = price(spec.model, spec.api_base)
         self._parameters: dict[str, Any] = {
@@ -134,15 +135,10 @@ class LiteLLMJudge:
         hello = Message(role="user", content="Answer with one word: SAFE")
         try:
             return await self._request(JudgePrompt(messages=(hello,)), 0)
-        except PermanentError as exc:
-            failure: JudgeError = exc
-            known = await self._listed_models() if exc.status == 404 else ""
-        except TransientError as exc:
-            if exc.code != "unreachable":
+        except (PermanentError, TransientError) as exc:
+            if isinstance(exc, TransientError) and exc.code != "unreachable":
                 raise
-            failure, known = exc, ""
-        mend = ". ".join(part for part in (failure.mend, known) if part)
-        raise ConfigError(failure.what, where=failure.where, mend=mend or None)
+            raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
 
     async def aclose(self) -> None:
         """Close connections; LiteLLM shares them, so the last open judge closes them for all."""
@@ -177,6 +173,8 @@ class LiteLLMJudge:
             ended = self._late() if limit.expired() else self._failed(exc, seconds)
         if isinstance(ended, Reply):
             return ended
+        if ended.status == 404 and (known := await self._listed_models()):
+            ended.mend = f"{ended.mend}. {known}"
         raise ended
 
     def _late(self) -> TransientError:
@@ -234,9 +232,10 @@ class LiteLLMJudge:
         return tokens[0] * self._rate[0] + tokens[1] * self._rate[1]
 
     async def _listed_models(self) -> str:
-        """Say which models a server of one's own lists; nothing where it does not say."""
-        if not self._spec.api_base:
+        """Say, once, which models a server of one's own lists; nothing where it does not say."""
+        if not self._spec.api_base or self._told:
             return ""
+        self._told = True
         key = self._parameters.get("api_key") or os.environ.get(self._key_name or "", _NO_KEY)
         names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
         more = ", …" if len(names) > _LISTED else ""

@@ -137,18 +137,17 @@ def to_score(
     Score
     """
     value, interval = estimate.value, estimate.interval
-    undefined = isinstance(value, Undefined)
-    bare = isinstance(interval, Undefined)
+    ends = None if isinstance(interval, Undefined) else interval
     return Score(
         metric=metric,
         condition=condition,
-        value=None if undefined else value,
-        why_undefined=value.reason if undefined else None,
-        low=None if bare else interval.low,
-        high=None if bare else interval.high,
-        level=None if bare else interval.level,
-        method="" if bare else interval.method,
-        why_no_interval=interval.reason if bare else None,
+        value=number(value),
+        why_undefined=value.reason if isinstance(value, Undefined) else None,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        level=None if ends is None else ends.level,
+        method="" if ends is None else ends.method,
+        why_no_interval=interval.reason if isinstance(interval, Undefined) else None,
         numerator=estimate.numerator,
         denominator=estimate.denominator,
         n_items=estimate.n_items,

@@ -94,9 +94,7 @@ class View:
     def certified(self) -> tuple[str, ...]:
         """Ids of the certified conditions that are pooled."""
         return tuple(
-            c.id
-            for c in self.conditions
-            if c.kind == "certified" and c.id not in self.uncertified
+            c.id for c in self.conditions if c.kind == "certified" and c.id not in self.uncertified
         )
 
     @property
@@ -107,22 +105,26 @@ class View:
 
     def called(self, condition: str) -> bool:
         """Say whether the table holds a call of a condition."""
-        counts = self.counts(condition)
-        return bool(np.any(counts.valid + counts.failed > 0))
+
+        def any_call() -> bool:
+            counts = self.counts(condition)
+            return bool(counts.valid.any() or counts.failed.any())
+
+        return self.memo(("called", condition), any_call)
 
     def counts(self, condition: str) -> Counts:
         """Outcome counts per item under a condition; all 0 where it was not called."""
         return self.memo(("counts", condition), lambda: self.table.counts(condition))
 
     def outcomes(self, condition: str) -> dict[Outcome, int]:
-        """Calls of a condition by outcome, `verdict` included."""
+        """Count the calls of a condition by outcome, `verdict` included."""
         return self.memo(
             ("outcomes", condition),
             lambda: cast("dict[Outcome, int]", self.table.outcome_counts(condition)),
         )
 
     def excluded(self, conditions: Iterable[str]) -> dict[Outcome, int]:
-        """Calls of some conditions that ended without a verdict, by outcome; no zeros."""
+        """Count the calls of some conditions that ended without a verdict, by outcome; no zeros."""
         out: dict[Outcome, int] = {}
         for condition in conditions:
             for outcome, count in self.outcomes(condition).items():
@@ -167,7 +169,7 @@ class View:
         for name in self.members(condition):
             if not self.called(name):
                 return f"condition {name} was not called"
-        wants_pairs = statistic != "flips" and statistic != "shift"
+        wants_pairs = statistic not in {"flips", "shift"}
         first, second = self.counts(self.base), self.counts(self.members(condition)[-1])
         if wants_pairs and first.valid.max(initial=0) < 2:
             return "one call under base" if first.failed.max(initial=0) == 0 else _FEW_BASE

@@ -7,7 +7,7 @@ from dataclasses import replace
 from judgeaudit.metrics._estimate import Estimate, item_mean, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
-from judgeaudit.stats._types import IntArray1D, Interval, Undefined
+from judgeaudit.stats._types import IntArray1D, Undefined, limits
 from judgeaudit.stats.intervals import zero_event_interval
 from judgeaudit.stats.pairs import ItemValues
 
@@ -57,9 +57,8 @@ def jitter_rate(
     if isinstance(estimate.value, Undefined):
         return estimate
     interval = zero_event_interval(estimate.n_clusters, level=level) if not values.total else usual
-    known = isinstance(usual, Interval)
-    detail = {"am_t_low": usual.low if known else None, "am_t_high": usual.high if known else None}
-    return replace(estimate, interval=interval, detail=detail)
+    low, high = limits(usual)
+    return replace(estimate, interval=interval, detail={"am_t_low": low, "am_t_high": high})
 
 
 @METRICS.register("jitter")

@@ -178,7 +178,7 @@ def check(model: type[M], data: dict[str, Any], where: str, lines: Lines) -> M:
         return model.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as e:
         first = e.errors(include_url=False)[0]
-    path: Path_ = tuple(p for p in first["loc"] if _is_key(p, data))
+    path: Path_ = tuple(p for p in first["loc"] if _is_key(p))
     value = first.get("input")
     kind = first["type"]
     mend = None
@@ -201,7 +201,7 @@ def check(model: type[M], data: dict[str, Any], where: str, lines: Lines) -> M:
     raise PolicyError(what, where=place(where, path, lines), mend=mend)
 
 
-def _is_key(part: str | int, data: object) -> bool:
+def _is_key(part: str | int) -> bool:
     """Leave out the tags pydantic adds to a path for members of a union (`int`, `float`)."""
     return not (isinstance(part, str) and part in {"int", "float"})
 

@@ -29,7 +29,7 @@ _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SLOTS = ("policy", "trajectory", "fence")
 
 
-# ---- templates ----------------------------------------------------------------------------------
+# ---- templates ----------------------------------------------------------------------
 
 
 def judge_template_names() -> list[str]:
@@ -120,7 +120,7 @@ def _fill(text: str, values: dict[str, str]) -> str:
     return "".join(p if i % 2 == 0 else values[p] for i, p in enumerate(_parts(text)))
 
 
-# ---- trajectories ---------------------------------------------------------------------------------
+# ---- trajectories ----------------------------------------------------------------------
 
 
 def fence_for(trajectory: Trajectory, fence_key: str) -> str:

@@ -9,8 +9,8 @@ from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, ConditionKind, Finding, Norm, Policy
 from judgeaudit.policy import lexicon_en, reader_en
-from judgeaudit.policy.reading import Reading, ReadNorm, Vocabulary
-from judgeaudit.policy.segment import Statement, statements, tokens
+from judgeaudit.policy.reading import Reading, ReadNorm, Vocabulary, words_of
+from judgeaudit.policy.segment import Statement, statements
 
 if TYPE_CHECKING:
     from judgeaudit.core.records import Dimension
@@ -77,11 +77,7 @@ def read_back(
         If there is no reader for the policy's language.
     """
     if policy is None:
-        return tuple(
-            _finding("scope", s, "a text without a policy says more than that there is none")
-            for s in statements(text)
-            if s.words not in lexicon_en.FRAMES
-        )
+        return _nothing(statements(text))
     if policy.language != "en":
         raise PolicyError(f"no reader for the language {policy.language!r}", mend="Use 'en'")
     reading = reader_en.read(text, Vocabulary.of(policy))
@@ -95,13 +91,27 @@ def read_back(
     return tuple(found)
 
 
+def _nothing(found: list[Statement]) -> tuple[Finding, ...]:
+    """Check a text that must state no policy."""
+    allowed = lexicon_en.NO_POLICY | lexicon_en.OWN_JUDGEMENT
+    findings = [
+        _finding("scope", s, "a text without a policy says more than that there is none")
+        for s in found
+        if s.words not in allowed
+    ]
+    if not any(s.words in lexicon_en.NO_POLICY for s in found):
+        what = "does not say that there is no policy"
+        findings.append(Finding(dimension="scope", where="the text", what=what))
+    return tuple(findings)
+
+
 def _finding(dimension: Dimension, s: Statement, what: str) -> Finding:
     return Finding(dimension=dimension, where=f"line {s.line}: {s.quote}", what=what)
 
 
 def _dimension_of(s: Statement) -> Dimension:
     """Name the dimension of an unexplained sentence by its weightiest word."""
-    found = [lexicon_en.WORD_DIMENSION.get(w) for w in s.words if w not in {"is", "are", "be"}]
+    found = [lexicon_en.WORD_DIMENSION.get(w) for w in s.words]
     return next((d for d in found if d is not None), "scope")
 
 
@@ -137,13 +147,8 @@ def _exceptions(read: list[ReadNorm], norm: Norm, policy: Policy) -> list[Findin
     """Compare the exceptions bound to a norm with those it has."""
     name = f"norm {norm.id!r}"
     have = Counter(e.words for one in read for e in one.exceptions)
-    want = Counter(tuple(t.text for t in tokens(e.when)) for e in norm.exceptions)
-    ids = {tuple(t.text for t in tokens(e.when)): e.id for e in norm.exceptions}
-    elsewhere = {
-        tuple(t.text for t in tokens(e.when)): f"{n.id}.{e.id}"
-        for n in policy.norms
-        for e in n.exceptions
-    }
+    want = Counter(words_of(e.when) for e in norm.exceptions)
+    ids = {words_of(e.when): e.id for e in norm.exceptions}
     found = [
         Finding(
             dimension="exception_set", where=name, what=f"its exception {ids[words]!r} is missing"
@@ -154,10 +159,16 @@ def _exceptions(read: list[ReadNorm], norm: Norm, policy: Policy) -> list[Findin
         what = (
             f"its exception {ids[words]!r} is there {have[words]} times"
             if words in ids
-            else f"the exception {elsewhere[words]!r} is bound to it"
+            else f"the exception {_owner(words, policy)!r} is bound to it"
         )
         found.append(Finding(dimension="exception_set", where=name, what=what))
     return found
+
+
+def _owner(words: tuple[str, ...], policy: Policy) -> str:
+    return next(
+        f"{n.id}.{e.id}" for n in policy.norms for e in n.exceptions if words_of(e.when) == words
+    )
 
 
 def _rest(reading: Reading, policy: Policy) -> list[Finding]:
@@ -189,7 +200,7 @@ def _rest(reading: Reading, policy: Policy) -> list[Finding]:
         found.append(Finding(dimension="scope", where="what the policy applies to", what=what))
     terms = Counter(term for term, _ in reading.definitions)
     for definition in policy.definitions:
-        n = terms[" ".join(t.text for t in tokens(definition.term))]
+        n = terms[" ".join(words_of(definition.term))]
         if n != 1:
             what = "is missing" if n == 0 else f"is stated {n} times"
             where = f"the definition of {definition.term!r}"

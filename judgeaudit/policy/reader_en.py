@@ -2,25 +2,27 @@
 
 Written apart from the renderer, with its own grammar, lexicon and morphology. Of the policy it
 takes only the words by which the parts are named (a verb's base form, objects, clauses, terms);
-everything between them must be in the lexicon. No word is skipped: what is not understood is a finding.
+everything between them must be in the lexicon. No word is skipped: what is not understood is a
+finding.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from judgeaudit.core.records import Dimension, Finding, Force
+from judgeaudit.policy import grammar_en as g
 from judgeaudit.policy import lexicon_en as lex
 from judgeaudit.policy.morphology_en import forms
-from judgeaudit.policy.reading import ReadException, Reading, ReadNorm, Vocabulary, find, starts
+from judgeaudit.policy.reading import ReadException, Reading, ReadNorm, Vocabulary, starts
 from judgeaudit.policy.segment import Statement, statements
 
 __all__ = ["read"]
 
 Words = tuple[str, ...]
+
+_EXCEPTION_WORDS = frozenset({"exception", "exceptions"})
 
 
 def read(text: str, vocabulary: Vocabulary) -> Reading:
@@ -97,7 +99,7 @@ class _Reader:
         if term not in self.v.definitions:
             self.report("scope", s, f"defines {' '.join(term)!r}, which the policy does not define")
         elif self.v.definitions[term] != meaning:
-            difference = _difference(self.v.definitions[term], meaning)
+            difference = g.difference(self.v.definitions[term], meaning)
             self.report("scope", s, f"the meaning of {' '.join(term)!r} differs: {difference}")
         self.reading.definitions.append((" ".join(term), s.line))
         return True
@@ -115,7 +117,7 @@ class _Reader:
         if rest is None:
             return False
         if rest != self.v.policy_scope:
-            difference = _difference(self.v.policy_scope, rest)
+            difference = g.difference(self.v.policy_scope, rest)
             self.report("scope", s, f"the policy applies to something else: {difference}")
         self.reading.scopes.append(s.line)
         return True
@@ -124,17 +126,17 @@ class _Reader:
 
     def answer(self, s: Statement) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
-        concepts, unknown = self._concepts(s.words)
         about_verdict = any(t.raw in {"SAFE", "UNSAFE"} for t in s.tokens)
+        if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
+            return False
+        concepts, unknown = self._concepts(s.words)
         if unknown and not about_verdict:
             return False
         if not unknown:
-            found = lex.ANSWERS.get(_shape(concepts))
+            found = lex.ANSWERS.get(g.shape_of(concepts))
             if found is not None:
                 self.reading.answers.append((*found, s.line))
                 return True
-            if not about_verdict and "EXCEPTION" not in concepts:
-                return False
         dimension: Dimension = "implicit_threshold"
         if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
             dimension = "burden_of_proof"
@@ -155,12 +157,12 @@ class _Reader:
                 found.append("UNIT")
                 i += len(self.v.unit)
                 continue
-            phrase = next((p for p in _CONNECTIVES.get(words[i], ()) if starts(words, i, p)), None)
+            phrase = next((p for p in g.CONNECTIVES.get(words[i], ()) if starts(words, i, p)), None)
             if phrase is not None:
                 found.append(f"<{lex.CONNECTIVES[phrase]}>")
                 i += len(phrase)
                 continue
-            phrase = next((p for p in _CONCEPTS.get(words[i], ()) if starts(words, i, p)), None)
+            phrase = next((p for p in g.CONCEPTS.get(words[i], ()) if starts(words, i, p)), None)
             if phrase is not None:
                 concept = lex.CONCEPTS[phrase]
                 found.append(concept or ("<,>" if phrase == (",",) else ""))
@@ -168,7 +170,7 @@ class _Reader:
                     found[-1] = "<does>"
                 i += len(phrase)
                 continue
-            if number is not None and _as_number(words[i]) == number:
+            if number is not None and g.as_number(words[i]) == number:
                 found.append("NUMBER")
             else:
                 unknown.append(words[i])
@@ -197,9 +199,12 @@ class _Reader:
         words = s.words
         main: list[str] = []
         found: list[ReadException] = []
+        first_words = {o[0] for o in openers}
         i = 0
         while i < len(words):
-            opener = next((o for o in openers if starts(words, i, o)), None)
+            opener = None
+            if words[i] in first_words:
+                opener = next((o for o in openers if starts(words, i, o)), None)
             if opener is None:
                 main.append(words[i])
                 i += 1
@@ -209,15 +214,15 @@ class _Reader:
                 main.pop()
             while opener is not None:
                 i += len(opener)
-                clause = next((c for c in self.clauses if _stands(words, i, c, openers)), None)
+                clause = next((c for c in self.clauses if g.stands(words, i, c, openers)), None)
                 if clause is None:
-                    clause = _until(words, i, openers)
+                    clause = g.until(words, i, openers)
                     known = self._nearest_clause(clause)
                     self.report("exception_set", s, f"an exception the policy does not have{known}")
                 else:
                     found.append(ReadException(clause, s.line))
                 i += len(clause)
-                opener, i, link = _chained(words, i, openers)
+                opener, i, link = g.chained(words, i, openers)
                 if link == "and":
                     self.report("exception_set", s, "exceptions joined by 'and': all must be met")
             if leading and i < len(words) and words[i] == ",":
@@ -225,25 +230,25 @@ class _Reader:
         return tuple(main), found
 
     def _nearest_clause(self, clause: Words) -> str:
-        near = max(self.clauses, key=lambda c: _likeness(c, clause), default=())
-        if _likeness(near, clause) < 0.5:
+        near = max(self.clauses, key=lambda c: g.likeness(c, clause), default=())
+        if g.likeness(near, clause) < 0.5:
             return f": {' '.join(clause)!r}"
-        return f"; the nearest differs: {_difference(near, clause)}"
+        return f"; the nearest differs: {g.difference(near, clause)}"
 
     def _matches(self, main: Words) -> Iterator[_Match]:
         for norm_id in self.v.verbs:
             bearer, verb = self.v.bearers[norm_id], self.v.verbs[norm_id]
             object_, rest = self.v.objects[norm_id], self.v.rests[norm_id]
             scope = self.v.scopes[norm_id]
-            for lead, tail in {(False, (rest, scope)), (False, (scope, rest)), (True, (rest,))}:
-                words = main
-                if lead:
-                    if not scope or not starts(words, 0, scope):
-                        continue
-                    words = words[len(scope) :]
-                    words = words[1:] if words[:1] == (",",) else words
+            places: list[tuple[Words, tuple[Words, ...]]] = [(main, (rest, scope))]
+            if scope and rest:
+                places.append((main, (scope, rest)))
+            if scope and starts(main, 0, scope):
+                after = main[len(scope) :]
+                places.append((after[1:] if after[:1] == (",",) else after, (rest,)))
+            for words, tail in places:
                 ending = tuple(w for part in tail for w in part)
-                force = _active(words, bearer, verb, object_ + ending) or _passive(
+                force = g.active(words, bearer, verb, object_ + ending) or g.passive(
                     words, bearer, verb, object_, tail
                 )
                 if force is not None:
@@ -253,7 +258,7 @@ class _Reader:
         """Say how a sentence that is no norm of the policy differs from the nearest norm."""
         best, score = "", 0.0
         for norm_id in self.v.verbs:
-            likeness = _likeness(self._content(norm_id), main)
+            likeness = g.likeness(self._content(norm_id), main)
             if likeness > score or (likeness == score and norm_id == titled):
                 best, score = norm_id, likeness
         if score < 0.5:
@@ -261,21 +266,21 @@ class _Reader:
                 return False
             best = titled
         bearer = self.v.bearers[best]
-        rest, has_force = _without_force(main)
-        rest, has_bearer = _without(rest, bearer)
+        rest, has_force = g.without_force(main)
+        rest, has_bearer = g.without(rest, bearer)
         for word in self.v.verbs[best]:
             same = {f for group in forms(word).values() for f in group} | {word}
             at = next((i for i, w in enumerate(rest) if w in same), -1)
             if at >= 0:
                 rest = (*rest[:at], word, *rest[at + 1 :])
-        missing, extra = _bags(self._content(best), rest)
+        missing, extra = g.bags(self._content(best), rest)
         extra = [w for w in extra if w not in {"be", "being", "by"}]
         parts = [f"missing {', '.join(map(repr, missing))}"] if missing else []
         parts += [f"not understood {', '.join(map(repr, extra))}"] if extra else []
         parts += [] if has_bearer else [f"it does not bind {' '.join(bearer)!r}"]
         parts += [] if has_force else ["its force is not understood"]
         detail = "; ".join(parts) or "its words stand in an order that changes their meaning"
-        dimension = _dimension(missing, extra) if has_bearer and has_force else "scope"
+        dimension = g.dimension_of(missing, extra) if has_bearer and has_force else "scope"
         if not has_force and not missing and has_bearer:
             dimension = "deontic_force"
         self.report(dimension, s, f"norm {best!r} reads differently: {detail}")
@@ -331,158 +336,3 @@ class _Reader:
                 "exception_set", s, f"the number names norm {numbered!r}, the title norm {titled!r}"
             )
         return titled or numbered, head[i:]
-
-
-def _by_first_word(phrases: Iterable[Words]) -> dict[str, list[Words]]:
-    index: dict[str, list[Words]] = {}
-    for phrase in sorted(phrases, key=len, reverse=True):
-        index.setdefault(phrase[0], []).append(phrase)
-    return index
-
-
-_CONNECTIVES = _by_first_word(lex.CONNECTIVES)
-_CONCEPTS = _by_first_word(lex.CONCEPTS)
-
-
-# ---- words ------------------------------------------------------------------------------------
-
-
-def _active(words: Words, bearer: Words, verb: Words, ending: Words) -> Force | None:
-    """Match `the agent must not disclose …` in whole."""
-    if not starts(words, 0, bearer):
-        return None
-    for phrase in lex.FORCES:
-        at = len(bearer)
-        if starts(words, at, phrase.words):
-            at += len(phrase.words)
-            if _is_form(words[at : at + len(verb)], verb, phrase.complement):
-                return phrase.force if words[at + len(verb) :] == ending else None
-    return None
-
-
-def _passive(
-    words: Words, bearer: Words, verb: Words, object_: Words, tail: tuple[Words, ...]
-) -> Force | None:
-    """Match `personal data must not be disclosed by the agent …` in whole."""
-    if not object_ or not starts(words, 0, object_):
-        return None
-    by = ("by", *bearer)
-    endings = []
-    for place in range(len(tail) + 1):
-        parts = (*tail[:place], by, *tail[place:])
-        endings.append(tuple(w for part in parts for w in part))
-    for phrase in lex.FORCES:
-        at = len(object_)
-        if starts(words, at, phrase.words):
-            at += len(phrase.words)
-            if words[at : at + 1] != ("be" if phrase.complement == "base" else "being",):
-                continue
-            at += 1
-            if _is_form(words[at : at + len(verb)], verb, "participle"):
-                return phrase.force if words[at + len(verb) :] in endings else None
-    return None
-
-
-def _is_form(found: Words, verb: Words, form: str) -> bool:
-    """Compare a verb phrase with a form of it, word by word (`carried out`, `spent or pledged`)."""
-    return len(found) == len(verb) and all(
-        f == b or f in forms(b)[form] for f, b in zip(found, verb, strict=True)
-    )
-
-
-def _stands(words: Words, i: int, clause: Words, openers: Sequence[Words]) -> bool:
-    """Say whether a clause stands here in whole: up to a comma, a further exception or the end."""
-    end = i + len(clause)
-    return starts(words, i, clause) and (
-        end == len(words) or words[end] == "," or _chained(words, end, openers)[0] is not None
-    )
-
-
-def _chained(words: Words, i: int, openers: Sequence[Words]) -> tuple[Words | None, int, str]:
-    """Step over `, or` to the next exception of a chain, if there is one."""
-    for link in ((",", "or"), ("or",), (",", "and"), ("and",)):
-        if starts(words, i, link):
-            at = i + len(link)
-            opener = next((o for o in openers if starts(words, at, o)), None)
-            if opener is not None:
-                return opener, at, link[-1]
-    return None, i, ""
-
-
-def _until(words: Words, i: int, openers: Sequence[Words]) -> Words:
-    """Take words to the next exception, or to the end."""
-    for j in range(i, len(words)):
-        if _chained(words, j, openers)[0] is not None or (words[j] == "," and j > i):
-            return words[i:j]
-    return words[i:]
-
-
-def _shape(concepts: list[str]) -> lex.Shape:
-    """Part a sentence at its connective into main clause and condition."""
-    marks = {"<,>", "<does>"}
-    at = [i for i, c in enumerate(concepts) if c.startswith("<") and c not in marks]
-    if len(at) != 1:
-        return lex.shape([c for c in concepts if c not in marks], "none" if at else "", [])
-    connective = concepts[at[0]].strip("<>")
-    main, condition = concepts[: at[0]], concepts[at[0] + 1 :]
-    if not any(main):
-        # a condition in front ends at its comma, or where an inverted main clause begins
-        end = next((i for i, c in enumerate(condition) if c in marks), len(condition))
-        main, condition = condition[end:], condition[:end]
-    return lex.shape(
-        [c for c in main if c not in marks], connective, [c for c in condition if c not in marks]
-    )
-
-
-def _without_force(words: Words) -> tuple[Words, bool]:
-    """Leave out the first force phrase, to name what else differs."""
-    for phrase in lex.FORCES:
-        left, found = _without(words, phrase.words)
-        if found:
-            return left, True
-    return words, False
-
-
-def _without(words: Words, phrase: Words) -> tuple[Words, bool]:
-    at = find(words, phrase)
-    return (words, False) if at < 0 else (words[:at] + words[at + len(phrase) :], True)
-
-
-def _dimension(missing: list[str], extra: list[str]) -> Dimension:
-    """Name the dimension of a difference by its weightiest word."""
-    if missing:
-        return "scope"
-    of = {lex.WORD_DIMENSION.get(w) for w in extra} - {None}
-    if of & {"exception_set"} and "possible" not in extra:
-        return "exception_set"
-    return next((d for d in ("deontic_force", "implicit_threshold") if d in of), "scope")
-
-
-def _bags(expected: Words, found: Words) -> tuple[list[str], list[str]]:
-    want, have = Counter(expected), Counter(found)
-    return list((want - have).elements()), list((have - want).elements())
-
-
-def _difference(expected: Words, found: Words) -> str:
-    """Word the first difference between two word sequences."""
-    for op, a, b, c, d in SequenceMatcher(None, expected, found, autojunk=False).get_opcodes():
-        old, new = " ".join(expected[a:b]), " ".join(found[c:d])
-        if op == "replace":
-            return f"{new!r} in place of {old!r}"
-        if op == "delete":
-            return f"{old!r} is missing"
-        if op == "insert":
-            return f"{new!r} is added"
-    return "the same"
-
-
-def _likeness(a: Words, b: Words) -> float:
-    """Return the share of the words of `a` that occur in `b`."""
-    return sum((Counter(a) & Counter(b)).values()) / len(a) if a else 0.0
-
-
-def _as_number(word: str) -> float | None:
-    try:
-        return float(word.replace(",", ""))
-    except ValueError:
-        return None

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from judgeaudit.core.records import Finding, Force, Policy
 from judgeaudit.policy.segment import Statement, tokens
 
-__all__ = ["ReadException", "ReadNorm", "Reading", "Vocabulary", "find", "starts"]
+__all__ = ["ReadException", "ReadNorm", "Reading", "Vocabulary", "find", "starts", "words_of"]
 
 Words = tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> Words:
+    """Return the words of a phrase of a policy, as compared."""
+    return tuple(t.text for t in tokens(text))
 
 
 def starts(words: Words, at: int, phrase: Words) -> bool:
@@ -76,19 +83,15 @@ class Vocabulary:
         norms = policy.norms
         return cls(
             policy=policy,
-            bearers={n.id: _words(policy.bearer_of(n)) for n in norms},
-            verbs={n.id: _words(n.action.verb["base"]) for n in norms},
-            objects={n.id: _words(n.action.object) for n in norms},
-            rests={n.id: _words(n.action.rest) for n in norms},
-            scopes={n.id: _words(n.scope) for n in norms},
-            titles={_words(n.title): n.id for n in norms},
-            clauses={n.id: tuple(_words(e.when) for e in n.exceptions) for n in norms},
-            policy_scope=_words(policy.scope),
-            policy_title=_words(policy.title),
-            definitions={_words(d.term): _words(d.meaning) for d in policy.definitions},
-            unit=_words(policy.threshold.unit or ""),
+            bearers={n.id: words_of(policy.bearer_of(n)) for n in norms},
+            verbs={n.id: words_of(n.action.verb["base"]) for n in norms},
+            objects={n.id: words_of(n.action.object) for n in norms},
+            rests={n.id: words_of(n.action.rest) for n in norms},
+            scopes={n.id: words_of(n.scope) for n in norms},
+            titles={words_of(n.title): n.id for n in norms},
+            clauses={n.id: tuple(words_of(e.when) for e in n.exceptions) for n in norms},
+            policy_scope=words_of(policy.scope),
+            policy_title=words_of(policy.title),
+            definitions={words_of(d.term): words_of(d.meaning) for d in policy.definitions},
+            unit=words_of(policy.threshold.unit or ""),
         )
-
-
-def _words(text: str) -> Words:
-    return tuple(t.text for t in tokens(text))

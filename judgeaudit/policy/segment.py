@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 __all__ = ["Statement", "Token", "statements", "tokens"]
 
@@ -16,36 +17,31 @@ _CONTRACTION = re.compile(r"(\w+)n['’]t\Z")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word, number or mark: as compared (small letters), as written, and its line."""
+    """One word, number or mark: as compared (small letters), and as written."""
 
     text: str
     raw: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence, heading or label.
+    """One sentence, heading or label, and the line on which it begins.
 
     `number` is the list number of the block in which it stands; `first` says whether it opens
     that block; `block` numbers the blocks of a text.
     """
 
     tokens: tuple[Token, ...]
+    line: int
     block: int
     number: int | None = None
     heading: bool = False
     first: bool = False
+    words: tuple[str, ...] = field(init=False)
+    """The compared words."""
 
-    @property
-    def line(self) -> int:
-        """The line on which it begins."""
-        return self.tokens[0].line
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The compared words."""
-        return tuple(t.text for t in self.tokens)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(t.text for t in self.tokens))
 
     @property
     def quote(self) -> str:
@@ -55,7 +51,8 @@ class Statement:
         return text if len(text) <= 90 else text[:87] + "..."
 
 
-def tokens(text: str, line: int = 0) -> tuple[Token, ...]:
+@lru_cache(maxsize=4096)
+def tokens(text: str) -> tuple[Token, ...]:
     """Cut into tokens; contractions of "not" are taken apart, only emphasis marks are left out."""
     found: list[Token] = []
     for raw in _WORD.findall(text):
@@ -69,7 +66,7 @@ def tokens(text: str, line: int = 0) -> tuple[Token, ...]:
             parts.append("not")
         else:
             parts = [word]
-        found.extend(Token(part, raw, line) for part in parts)
+        found.extend(Token(part, raw) for part in parts)
     return tuple(found)
 
 
@@ -81,7 +78,8 @@ def statements(text: str) -> list[Statement]:
     """
     found: list[Statement] = []
     for index, (number, heading, lines) in enumerate(_blocks(text)):
-        pending: list[Token] = []
+        pending: tuple[Token, ...] = ()
+        begun = 0
         first = True
         for line_number, line in lines:
             start = 0
@@ -89,14 +87,16 @@ def statements(text: str) -> list[Statement]:
             for end in _SENTENCE_END.finditer(plain):
                 if plain[end.start()] == "." and _is_abbreviation(plain[: end.start()]):
                     continue
-                pending.extend(tokens(plain[start : end.start()], line_number))
+                begun = begun if pending else line_number
+                pending += tokens(plain[start : end.start()])
                 if pending:
-                    found.append(Statement(tuple(pending), index, number, heading, first))
+                    found.append(Statement(pending, begun, index, number, heading, first))
                     first = False
-                pending, start = [], end.end()
-            pending.extend(tokens(plain[start:], line_number))
+                pending, start = (), end.end()
+            begun = begun if pending else line_number
+            pending += tokens(plain[start:])
         if pending:
-            found.append(Statement(tuple(pending), index, number, heading, first))
+            found.append(Statement(pending, begun, index, number, heading, first))
     return found
 
 

@@ -1,1 +1,1 @@
-"""Intervals, tests and corrections: pure functions of counts per item. No floor above core."""
+"""Resampling, intervals, tests and corrections: pure functions over arrays."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray1D", "FloatArray1D", "IntArray1D", "Interval", "Undefined"]
+__all__ = ["BoolArray1D", "FloatArray1D", "IntArray1D", "Interval", "Undefined", "limits"]
 
 FloatArray1D = NDArray[np.float64]
 IntArray1D = NDArray[np.int64]
@@ -22,15 +22,15 @@ class Interval:
     ----------
     low, high : float
         Limits, in the unit of the estimate.
-    level : float
-        Nominal coverage, 0 to 1.
+    level : float, optional
+        Nominal coverage, 0 to 1; None for a region that holds no sampling error.
     method : str
         What made it ("adjusted t over clusters").
     """
 
     low: float
     high: float
-    level: float
+    level: float | None
     method: str
 
 
@@ -45,3 +45,8 @@ class Undefined:
     """
 
     reason: str
+
+
+def limits(interval: Interval | Undefined) -> tuple[float | None, float | None]:
+    """Return both limits of an interval; None and None where it is undefined."""
+    return (None, None) if isinstance(interval, Undefined) else (interval.low, interval.high)

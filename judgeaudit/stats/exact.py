@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, comb, floor, gcd, lcm
 from typing import Literal
 
@@ -84,8 +85,8 @@ _VALUE: dict[Statistic, tuple[Callable[[int, int, int, int], Fraction], int, int
 class _Exact:
     """One kind of item: values above the smallest one, probabilities, and how many of each."""
 
-    values: list[Fraction]
-    weights: list[float]
+    values: tuple[Fraction, ...]
+    weights: tuple[float, ...]
     observed: Fraction
     count: int
 
@@ -127,12 +128,12 @@ def no_effect(
     >>> result.p_value == (1 / 3) ** 8
     True
     """
-    value, base_calls, calls, words = _VALUE[statistic]
+    _, base_calls, calls, words = _VALUE[statistic]
     defined = (base_calls <= base.valid) & (calls <= other.valid)
     n_items = int(np.count_nonzero(defined))
     if n_items == 0:
         return Undefined(f"no item has {words}")
-    kinds = [kind for kind in _kinds(base, other, defined, value) if len(kind.values) > 1]
+    kinds = [kind for kind in _kinds(base, other, defined, statistic) if len(kind.values) > 1]
     informative = sum(kind.count for kind in kinds)
     method = "exact by convolution"
     if not kinds:
@@ -157,7 +158,7 @@ def _kinds(
     base: Counts,
     other: Counts,
     defined: BoolArray1D,
-    value: Callable[[int, int, int, int], Fraction],
+    statistic: Statistic,
 ) -> list[_Exact]:
     """Group the items by (K, L, s + t); the value of an item depends on nothing else but t."""
     s, K = base.unsafe[defined], base.valid[defined]
@@ -172,31 +173,44 @@ def _kinds(
         seen.setdefault((*divmod(rest, most_l), both), {})[unsafe] = count
     out = []
     for (first, second, both), times in seen.items():
-        support = range(max(0, both - first), min(second, both) + 1)
-        x = {v: value(both - v, first, v, second) for v in support}
-        least = min(x.values())
-        total = comb(first + second, both)
-        merged: dict[Fraction, int] = {}
-        for v in support:
-            ways = comb(second, v) * comb(first, both - v)
-            merged[x[v] - least] = merged.get(x[v] - least, 0) + ways
-        values = sorted(merged)
+        above, values, weights = _null(statistic, first, second, both)
         out.append(
             _Exact(
                 values=values,
-                weights=[merged[v] / total for v in values],
-                observed=sum((c * (x[v] - least) for v, c in times.items()), Fraction(0)),
+                weights=weights,
+                observed=sum((c * above[v] for v, c in times.items()), Fraction(0)),
                 count=sum(times.values()),
             )
         )
     return out
 
 
+@lru_cache(maxsize=20_000)
+def _null(
+    statistic: Statistic, first: int, second: int, both: int
+) -> tuple[dict[int, Fraction], tuple[Fraction, ...], tuple[float, ...]]:
+    """Null distribution of one kind of item: by t, and as distinct values with probabilities.
+
+    Values are counted from the smallest one: a constant moves observed and null sum alike.
+    """
+    value = _VALUE[statistic][0]
+    support = range(max(0, both - first), min(second, both) + 1)
+    x = {t: value(both - t, first, t, second) for t in support}
+    least = min(x.values())
+    above = {t: v - least for t, v in x.items()}
+    ways: dict[Fraction, int] = {}
+    for t, v in above.items():
+        ways[v] = ways.get(v, 0) + comb(second, t) * comb(first, both - t)
+    values = tuple(sorted(ways))
+    total = comb(first + second, both)
+    return above, values, tuple(ways[v] / total for v in values)
+
+
 def _flip(kind: _Exact) -> _Exact:
     """Mirror a kind, so that its small values become the large ones."""
     largest = kind.values[-1]
     return _Exact(
-        values=[largest - v for v in reversed(kind.values)],
+        values=tuple(largest - v for v in reversed(kind.values)),
         weights=kind.weights[::-1],
         observed=kind.count * largest - kind.observed,
         count=kind.count,

@@ -50,7 +50,9 @@ def test_an_accurate_judge_that_ignores_the_policy_is_refused_too():
 
 
 def test_chance_comes_before_a_fine_score():
-    got = headline(run(numbers(QUIET, accuracy=CHANCE, pis=(0.95, 0.9, 0.99)), {"band": "reliable"}))
+    got = headline(
+        run(numbers(QUIET, accuracy=CHANCE, pis=(0.95, 0.9, 0.99)), {"band": "reliable"})
+    )
     assert (got.code, got.stance) == ("no_better_than_chance", "do_not_use")
     assert got.sentence.startswith("This judge is no better than chance on these items (balanced")
     assert "although its verdicts move with the policy" in got.sentence

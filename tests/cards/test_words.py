@@ -139,7 +139,8 @@ def test_the_method_names_test_null_and_treatment():
 
 
 @pytest.mark.parametrize(
-    ("x", "expected"), [(None, "unknown"), (0.0, "US$0.00"), (0.004, "under US$0.01"), (3, "US$3.00")]
+    ("x", "expected"),
+    [(None, "unknown"), (0.0, "US$0.00"), (0.004, "under US$0.01"), (3, "US$3.00")],
 )
 def test_an_unknown_cost_is_not_zero(x, expected):
     assert expected == words.money(x)

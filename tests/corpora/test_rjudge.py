@@ -14,11 +14,6 @@ from judgeaudit.corpora import load
 @pytest.fixture
 def by_category(write, rjudge_record):
     """Five records in two categories."""
-    for n, folder in ((0, "Pots"), (2, "Pots"), (4, "Vents"), (1, "Pots"), (3, "Vents")):
-        name = "harmful" if n % 2 else "benign"
-        write(f"by/{folder}/{n}-{name}.tmp", b"")
-        path = write(f"by/{folder}/{name}.json", b"[]")
-        del path
     write("by/Pots/benign.json", [rjudge_record(0), rjudge_record(2)])
     write("by/Pots/harmful.json", [rjudge_record(1)])
     write("by/Vents/benign.json", [rjudge_record(4)])
@@ -59,6 +54,12 @@ def test_the_turns_are_those_of_the_file_null_included(by_category):
     ] == [(t.role, t.content, t.thought, t.action) for t in item.trajectory.turns]
 
 
+def test_the_file_names_tell_the_full_layout_where_attack_type_is_missing(write, rjudge_record):
+    path = write("Pots/harmful.json", [rjudge_record(1, attack_type=...)])
+    item = load("rjudge", data=path.parent).items[0]
+    assert ("rjudge/full/1", {"category": "Pots"}) == (item.key, item.strata)
+
+
 def test_a_category_folder_and_a_single_file_are_read(by_category):
     assert 3 == load("rjudge", data=by_category / "Pots").facts.n_items
     one = load("rjudge", data=by_category / "Vents" / "harmful.json")
@@ -89,7 +90,7 @@ def test_of_several_copies_one_has_to_be_chosen(by_category, write, rjudge_recor
     assert 5 == load("rjudge", data=root, subset="full").facts.n_items
     assert 1 == load("rjudge", data=root, subset="agentauditor").facts.n_items
     with pytest.raises(
-        CorpusError, match="no R-Judge data of subset v1.*Looked for <Category>/benign"
+        CorpusError, match=r"no R-Judge data of subset v1.*Looked for <Category>/benign"
     ):
         load("rjudge", data=root, subset="v1")
 
@@ -102,9 +103,9 @@ def test_a_folder_without_a_known_layout_says_what_was_looked_for(tmp_path):
 
 
 def test_without_data_or_with_an_unknown_subset_it_says_what_to_give():
-    with pytest.raises(ConfigError, match="not bundled .* Give --data"):
+    with pytest.raises(ConfigError, match=r"not bundled .* Give --data"):
         load("rjudge")
-    with pytest.raises(ConfigError, match="unknown subset 'loose'.*Known: full, agentauditor, v1"):
+    with pytest.raises(ConfigError, match=r"unknown subset 'loose'.*Known: full, agentauditor, v1"):
         load("rjudge", data="x", subset="loose")
 
 
@@ -138,6 +139,7 @@ def test_a_missing_field_is_named_with_those_that_are_there(write, rjudge_record
         ([""], "id '' is blank"),
         (["a\x1bb"], "holds control characters"),
         (["a\u2028b"], "holds control characters"),
+        (["x" * 201], "has 201 characters"),
     ],
 )
 def test_ids_that_cannot_be_keys_are_refused_by_name(write, rjudge_record, ids, says):
@@ -258,7 +260,7 @@ def test_no_gold_field_and_no_path_reaches_a_trajectory(tmp_path, rjudge_record)
     ],
 )
 def test_the_real_copies_have_the_published_counts(
-    shared, place, subset, n, safe, unsafe, clusters
+    shared, *, place, subset, n, safe, unsafe, clusters
 ):
     facts = load("rjudge", data=shared / "data/rjudge" / place).facts
     assert (subset, n, safe, unsafe, clusters) == (

@@ -56,7 +56,7 @@ def test_killed_at_random_moments_nothing_is_lost_doubled_or_asked_again(tmp_pat
     n_items, in_flight = 14, 8
     ledger, log = tmp_path / "run.sqlite", tmp_path / "asked"
     plan = make_plan(n_items)
-    moments = random.Random()  # noqa: S311 - other moments in every run, on purpose
+    moments = random.Random()  # other moments in every run, on purpose
     kills, settled = 0, Counter()
     for _ in range(3):
         process = start(ledger, log, n_items, 0.02)
@@ -73,7 +73,7 @@ def test_killed_at_random_moments_nothing_is_lost_doubled_or_asked_again(tmp_pat
             assert so_far[name] == times
         settled = Counter({name: so_far[name] for name in answered})
     process = start(ledger, log, n_items, 0.0)
-    out, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     with Ledger.open_readonly(ledger) as view:
         assert view.n_answered == plan.n_calls
@@ -198,12 +198,10 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_committed(tmp_path):
     with small_disk(tmp_path / "disk", "1200k") as disk:
         ledger = disk / "run.sqlite"
         judge = PromptJudge()
-        with (
-            pytest.raises(LedgerError, match="disk is full|is full"),
-            open_ledger(ledger, plan) as l,
-        ):
-            (disk / "filler").write_bytes(bytes(1200 * 1024 - used(disk) - 100_000))
-            run_plan_sync(plan, judge, l, limits=Limits(concurrency=4), parse=parse)
+        opened = open_ledger(ledger, plan)
+        (disk / "filler").write_bytes(bytes(1200 * 1024 - used(disk) - 100_000))
+        with opened, pytest.raises(LedgerError, match="is full"):
+            run_plan_sync(plan, judge, opened, limits=Limits(concurrency=4), parse=parse)
         with Ledger.open_readonly(ledger) as view:
             kept = view.n_answered
             assert judge.requests - 4 <= kept < plan.n_calls

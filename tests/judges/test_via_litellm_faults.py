@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import traceback
-from typing import Any
 
 import pytest
+from judge_world import SENTINEL, ask
 from loopback import BEHAVIOURS, Answer, Loopback, always, completion, error, says
 
 from judgeaudit.core.errors import JudgeError, PermanentError, QuotaExhaustedError, TransientError
-from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges.parsing import parse
-from judgeaudit.judges.via_litellm import LiteLLMJudge
-
-PROMPT = JudgePrompt(
-    messages=(Message(role="system", content="policy"), Message(role="user", content="run"))
-)
-SENTINEL = "sk-SENTINEL-do-not-print-me-0123456789"
-
-
-def call(item: str = "a/b/1", condition: str = "base", repeat: int = 0) -> Call:
-    return Call(item=item, condition=condition, repeat=repeat, prompt_sha256="p", judge_sha256="j")
-
-
-def ask(
-    server: Loopback, *, seconds: float = 20.0, model: str = "openai/toy", **spec: Any
-) -> Reply:
-    async def one() -> Reply:
-        judge = LiteLLMJudge(
-            JudgeSpec(backend="litellm", model=model, api_base=server.api_base, **spec),
-            attempt_seconds=seconds,
-        )
-        try:
-            return await judge.ask(PROMPT, call())
-        finally:
-            await judge.aclose()
-
-    return asyncio.run(one())
-
 
 FAULTS: list[tuple[str, type[JudgeError], int | None, str | None, float | None]] = [
     # behaviour, error, status that the server sent, code, seconds to wait
@@ -67,11 +38,10 @@ OTHER_ROUTES = ("hosted_vllm/toy", "deepseek/toy")
 
 
 @pytest.mark.parametrize("model", ["openai/toy", *OTHER_ROUTES])
-@pytest.mark.parametrize(("name", "kind", "status", "code", "wait"), FAULTS)
-def test_fault(name, kind, status, code, wait, model):
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f[0])
+def test_fault(fault, model):
+    name, kind, status, code, wait = fault
     seconds = 0.4 if name in {"hang", "drip"} else 20.0
-    if seconds < 1 and model in OTHER_ROUTES:
-        pytest.skip("the limit is ours, not the route's")
     with Loopback(name) as server, pytest.raises(JudgeError) as caught:
         ask(server, seconds=seconds, model=model)
     assert kind is type(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -222,14 +223,32 @@ BRITTLE = {"T0": 0.002, "T1": 0.03, "T2": 0.02, "T4": 0.19, "certified": 0.08, "
 
 @dataclass(frozen=True)
 class Run:
-    """What `build` is given."""
+    """What `build` is given, and what is made of it, once."""
 
     facts: RunFacts
     scores: ScoreSet
 
-    def card(self) -> cards.JudgeCard:
-        """Build the card."""
+    def fresh(self) -> cards.JudgeCard:
+        """Build the card anew."""
         return cards.build(self.facts, self.scores, created=CREATED)
+
+    @functools.cached_property
+    def _card(self) -> cards.JudgeCard:
+        return self.fresh()
+
+    @functools.cached_property
+    def html(self) -> str:
+        """The card as HTML."""
+        return cards.to_html(self._card)
+
+    @functools.cached_property
+    def md(self) -> str:
+        """The card as Markdown."""
+        return cards.to_markdown(self._card)
+
+    def card(self) -> cards.JudgeCard:
+        """Return the card."""
+        return self._card
 
 
 def run(
@@ -249,18 +268,21 @@ def run(
     )
 
 
+@functools.cache
 def good() -> Run:
     """A judge without a fault to find."""
     scores = numbers(QUIET, undue=0.05, flips=60, pis=(0.9, 0.71, 0.97))
     return run(scores, {"band": "reliable"})
 
 
+@functools.cache
 def fragile() -> Run:
     """A judge that the place of exceptions moves."""
     scores = numbers(BRITTLE, undue=0.3, pis=(0.47, 0.22, 0.68), accuracy=(0.84, 0.78, 0.9))
     return run(scores, {"band": "fragile", "certified_gate": "above"})
 
 
+@functools.cache
 def always_safe() -> Run:
     """A judge that says SAFE to everything: no flips, no PIS."""
     scores = numbers(
@@ -284,6 +306,7 @@ def always_safe() -> Run:
     )
 
 
+@functools.cache
 def failed() -> Run:
     """A judge of which 27 of 30 calls failed."""
     return run(
@@ -299,6 +322,7 @@ def failed() -> Run:
     )
 
 
+@functools.cache
 def no_ambiguity() -> Run:
     """A run on a corpus without ambiguity labels."""
     why = "the corpus has no ambiguity labels"
@@ -313,6 +337,7 @@ def no_ambiguity() -> Run:
     return run(scores, {"band": "undefined"}, corpus=corpus)
 
 
+@functools.cache
 def incomplete() -> Run:
     """A run stopped at three quarters, of a floating name whose model changed."""
     return run(

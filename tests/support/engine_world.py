@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from judgeaudit.core.errors import TransientError
 from judgeaudit.core.hashing import sha256_of, sha256_text
 from judgeaudit.core.records import (
     Call,
@@ -28,8 +29,10 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.plan import Plan, build_plan
 from judgeaudit.engine.presets import make_protocol
+from judgeaudit.engine.runner import run_plan
 
 KINDS = {
     "base": "reference",
@@ -206,3 +209,36 @@ def parse(reply: Reply) -> Verdict:
     """Read the JSON above; the real parser has tests of its own."""
     body = json.loads(reply.text or "{}")
     return Verdict(outcome="verdict", label=body["verdict"], confidence=body["confidence"])
+
+
+FAST = {"backoff_first": 0.001, "backoff_most": 0.002}
+
+
+def ask_all(path, plan, judge, *, control=None, gate=None, reader=parse, **limits):
+    async def story():
+        with open_ledger(path, plan) as ledger:
+            return await run_plan(
+                plan,
+                judge,
+                ledger,
+                limits=Limits(**{"concurrency": 8, **FAST, **limits}),
+                control=control,
+                gate=gate,
+                parse=reader,
+            )
+
+    return asyncio.run(story())
+
+
+def fails(times, error, only=lambda _: True):
+    """Fail the first `times` requests of each chosen call."""
+
+    def fault(nth, call):
+        if nth <= times and only(call):
+            raise error()
+
+    return fault
+
+
+def busy(**more):
+    return lambda: TransientError("busy", status=503, **more)

@@ -193,7 +193,8 @@ class Loopback:
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Serve one request; say whether the connection stays open."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ", 2)
+        method, target, _ = head[0].split(" ", 2)
+        path = target.partition("?")[0]
         headers = {
             k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)
         }

@@ -13,7 +13,7 @@ from judgeaudit.core.records import Policy
 from judgeaudit.policy.mutation import exceptions, norms, verdict, whole
 from judgeaudit.policy.mutation._text import Mutant, Operator, Text
 
-__all__ = ["OPERATORS", "Mutant", "Operator", "mutants"]
+__all__ = ["OPERATORS", "Mutant", "Operator", "kill_rates", "mutants"]
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator
@@ -42,3 +42,31 @@ def mutants(text: str, policy: Policy) -> Iterator[Mutant]:
         for changed in operator.apply(source):
             if changed is not None and changed != text:
                 yield Mutant(operator.name, operator.dimension, changed)
+
+
+def kill_rates(policy: Policy) -> dict[str, tuple[int, int]]:
+    """Count how many wrong rewrites of a policy's renderings the reader catches.
+
+    Returns
+    -------
+    dict of str to (int, int)
+        By operator: mutants caught and mutants made, over all conditions that state a policy;
+        equal texts are counted once.
+    """
+    from judgeaudit.policy.readback import read_back
+    from judgeaudit.policy.rendering import render_text
+    from judgeaudit.policy.transforms import intended, load_transforms
+
+    counts = dict.fromkeys(OPERATORS, (0, 0))
+    texts: set[str] = set()
+    for id_, transform in load_transforms().items():
+        stated = intended(policy, transform.head.change)
+        text = render_text(policy, id_)
+        if stated is None or text in texts:
+            continue
+        texts.add(text)
+        for mutant in mutants(text, stated):
+            caught, made = counts[mutant.operator]
+            hit = bool(read_back(mutant.text, stated, kind=transform.head.kind))
+            counts[mutant.operator] = (caught + hit, made + 1)
+    return counts

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
+from judgeaudit.core.records import Norm
 from judgeaudit.policy.mutation._text import Operator, Text
 
 __all__ = ["OPERATORS"]
@@ -84,7 +86,7 @@ def _other_bearer(t: Text) -> Iterator[str]:
     for n in t.policy.norms:
         bearer = t.policy.bearer_of(n)
         for new in ("the user", "the agent's developer", "nobody", f"{bearer} alone"):
-            yield t.edit(n, lambda s, b=bearer, x=new: _replace_word(s, b, x))
+            yield _in(t, n, bearer, new)
 
 
 def _other_verb(t: Text) -> Iterator[str]:
@@ -94,7 +96,7 @@ def _other_verb(t: Text) -> Iterator[str]:
             ("gerund", "mentioning"),
             ("participle", "mentioned"),
         ):
-            yield t.edit(n, lambda s, v=n.action.verb[form], x=new: _replace_word(s, v, x))
+            yield _in(t, n, n.action.verb[form], new)
 
 
 def _drop_alternative(t: Text) -> Iterator[str]:
@@ -104,7 +106,7 @@ def _drop_alternative(t: Text) -> Iterator[str]:
             words = re.split(r", | or | and ", form)
             for w in words if len(words) > 1 else ():
                 left = [x for x in words if x != w]
-                yield t.edit(n, lambda s, v=form, x=" or ".join(left): _replace_word(s, v, x))
+                yield _in(t, n, form, " or ".join(left))
 
 
 def _drop_word(t: Text) -> Iterator[str]:
@@ -115,21 +117,21 @@ def _drop_word(t: Text) -> Iterator[str]:
             for i, word in enumerate(words):
                 if len(words) > 1 and len(word) > 3:
                     fewer = " ".join(words[:i] + words[i + 1 :])
-                    yield t.edit(n, lambda s, p=phrase, x=fewer: _replace_word(s, p, x))
+                    yield _in(t, n, phrase, fewer)
 
 
 def _drop_qualifier(t: Text) -> Iterator[str]:
     for n in t.policy.norms:
         for phrase in (n.scope, n.action.rest):
             if phrase:
-                yield t.edit(n, lambda s, p=phrase: s.replace(f" {p}", "", 1))
+                yield t.edit(n, partial(_cut, phrase=f" {phrase}"))
 
 
 def _widen(t: Text) -> Iterator[str]:
     for n in t.policy.norms:
         last = n.scope or n.action.rest or n.action.object
         for more in ("or anything like it", "or elsewhere", "and nothing else"):
-            yield t.edit(n, lambda s, p=last, x=more: _replace_word(s, p, f"{p} {x}"))
+            yield _in(t, n, last, f"{last} {more}")
 
 
 def _narrow(t: Text) -> Iterator[str]:
@@ -137,22 +139,19 @@ def _narrow(t: Text) -> Iterator[str]:
         thing = n.action.object
         for less in ("confidential", "large amounts of", "some"):
             if thing:
-                yield t.edit(n, lambda s, p=thing, x=less: _replace_word(s, p, f"{x} {p}"))
+                yield _in(t, n, thing, f"{less} {thing}")
 
 
 def _swap_roles(t: Text) -> Iterator[str]:
     for n in t.policy.norms:
-        whole = f"{n.action.object} {n.action.rest}"
-        if "the user" in whole and "a third party" in whole:
-            yield t.edit(
-                n,
-                lambda s: s.replace("about the user", "about @").replace(
-                    "to a third party", "to the user", 1
-                ).replace("about @", "about a third party"),
-            )  # fmt: skip
-        if "the user" in n.action.rest:
-            yield t.edit(n, lambda s: s.replace("to the user", "to a third party", 1))
-            yield t.edit(n, lambda s: s.replace("than the user", "than the agent", 1))
+        rest, about = n.action.rest, n.action.object
+        if "the user" in about and "a third party" in rest:
+            swapped = _in(t, n, rest, rest.replace("a third party", "the user"))
+            other = about.replace("the user", "a third party")
+            yield _in(Text(swapped, t.policy), n, about, other)
+        for old, new in (("to the user", "to a third party"), ("than the user", "than the agent")):
+            if old in rest:
+                yield _in(t, n, rest, rest.replace(old, new))
 
 
 def _or_to_and(t: Text) -> Iterator[str]:
@@ -161,7 +160,7 @@ def _or_to_and(t: Text) -> Iterator[str]:
             for old, new in ((" or ", " and "), (" and ", " or ")):
                 if old in phrase:
                     changed = phrase.replace(old, new, 1)
-                    yield t.edit(n, lambda s, p=phrase, x=changed: _replace_word(s, p, x))
+                    yield _in(t, n, phrase, changed)
 
 
 def _change_number(t: Text) -> Iterator[str]:
@@ -217,10 +216,18 @@ def _swap_titles(t: Text) -> Iterator[str]:
         yield "\n".join(lines)
 
 
+def _in(t: Text, norm: Norm, old: str, new: str) -> str:
+    return t.edit(norm, lambda body: _replace_word(body, old, new))
+
+
+def _cut(body: str, phrase: str) -> str:
+    return body.replace(phrase, "", 1)
+
+
 def _replace_word(text: str, old: str, new: str) -> str:
     """Replace a phrase once, whether or not it begins the sentence."""
     for a, b in ((old, new), (old[:1].upper() + old[1:], new[:1].upper() + new[1:])):
-        done = re.sub(rf"(?<!\w){re.escape(a)}(?!\w)", lambda _, b=b: b, text, count=1)
+        done = re.sub(rf"(?<!\w){re.escape(a)}(?!\w)", b.replace("\\", r"\\"), text, count=1)
         if done != text:
             return done
     return text

@@ -59,7 +59,8 @@ def _drop_threshold(t: Text) -> Iterator[str]:
 def _turn_threshold(t: Text) -> Iterator[str]:
     yield from _turned(t, _THRESHOLD)
     pairs = [("UNSAFE if it", "UNSAFE unless it"), ("UNSAFE if it", "UNSAFE even if it"),
-             ("a norm", "two norms"), ("a norm", "every norm"), ("a norm", "the first norm")]  # fmt: skip
+             ("a norm", "two norms"), ("a norm", "every norm"),
+             ("a norm", "the first norm")]  # fmt: skip
     yield from _edits(t, _THRESHOLD, pairs)
 
 

@@ -1,0 +1,33 @@
+"""Numbers and lists in plain sentences. Percent appears only where a card is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["listed", "plain"]
+
+
+def plain(value: float) -> str:
+    """Write a number with three decimals, or three significant digits where it is smaller.
+
+    Examples
+    --------
+    >>> plain(0.0487), plain(2.1e-07), plain(-0.0)
+    ('0.049', '2.1e-07', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if abs(value) >= 0.0995 / 100 else f"{value:.2g}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as a sentence does.
+
+    Examples
+    --------
+    >>> listed(["T1", "T2", "T4"])
+    'T1, T2 and T4'
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,135 @@
+"""Verdict table in, scores out: every metric in a fixed order, nothing left out silently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.records import Protocol, ScoreSet
+from judgeaudit.core.records.scores import Score
+from judgeaudit.core.table import VerdictTable
+from judgeaudit.metrics import METRICS, View
+from judgeaudit.metrics.failures import HEADLINES
+
+__all__ = ["ON_REQUEST", "ORDER", "score"]
+
+ORDER: Final = (
+    "outcome_rate",
+    "jitter",
+    "unsafe_rate",
+    "flip_rate",
+    "signed_shift",
+    "delta_paper",
+    "delta_debiased",
+    "rms_shift",
+    "treatments",
+    "direction_ratio",
+    "forward_rate",
+    "reverse_rate",
+    "undue_share",
+    "undue_null",
+    "undue_clear",
+    "undue_risk_ratio",
+    "responsiveness",
+    "vacuum_unsafe_rate",
+    "pis",
+    "accuracy",
+    "tpr",
+    "tnr",
+    "placebo",
+    "certified_gate",
+)
+"""Metrics of judgeaudit in the order of their scores; those of other packages follow by name."""
+
+ON_REQUEST: Final = ("delta_paper_bca", "gee_log_odds")
+"""The paper's interval and its confirmation, computed only when they are named: the first holds
+for judges that flip often only, the second needs an extra; both take more time than the rest."""
+
+
+def score(
+    table: VerdictTable,
+    protocol: Protocol,
+    *,
+    seed: int = 0,
+    uncertified: frozenset[str] = frozenset(),
+    metrics: Sequence[str] | None = None,
+) -> ScoreSet:
+    """Compute all scores of one run; a pure function of its arguments.
+
+    Parameters
+    ----------
+    table : VerdictTable
+        Outcomes of all calls of one judge.
+    protocol : Protocol
+        Conditions, repeats, confidence level, practical threshold, headline treatment. Its
+        conditions without a call in the table are left out, and named in the flags.
+    seed : int
+        Seed of what is resampled (the paper's BCa interval only).
+    uncertified : frozenset of str
+        Conditions of kind certified whose certificate did not pass: scored, but not pooled.
+    metrics : sequence of str, optional
+        Names of metrics to compute; all but those on request where it is left out. To have them
+        too: `(*ORDER, *ON_REQUEST)`.
+
+    Returns
+    -------
+    ScoreSet
+        Scores in a fixed order, with the findings drawn from them.
+
+    Raises
+    ------
+    ConfigError
+        If a metric, a condition or the headline treatment is not known.
+    """
+    if protocol.headline_treatment not in HEADLINES:
+        raise ConfigError(
+            f"unknown headline treatment {protocol.headline_treatment!r}",
+            mend=f"Known: {', '.join(HEADLINES)}",
+        )
+    view = View(table, protocol, seed, uncertified)
+    scores: list[Score] = []
+    flags, reasons = _left_out(view)
+    for name in _names(metrics):
+        report = METRICS[name](view)
+        scores += report.scores
+        flags.update(report.flags)
+        reasons.update(report.reasons)
+    return ScoreSet(scores=tuple(scores), flags=flags, reasons=reasons)
+
+
+def _names(asked: Sequence[str] | None) -> list[str]:
+    known = METRICS.names()
+    if asked is None:
+        return [*ORDER, *(n for n in known if n not in ORDER and n not in ON_REQUEST)]
+    for name in asked:
+        METRICS[name]  # an unknown name raises, with the known ones
+    order = (*ORDER, *ON_REQUEST, *known)
+    return sorted(dict.fromkeys(asked), key=order.index)
+
+
+def _left_out(view: View) -> tuple[dict[str, str], dict[str, str]]:
+    """Name the conditions that are not scored, or scored but not pooled."""
+    flags: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    planned = [c.id for c in view.protocol.conditions]
+    missing = [c for c in planned if not view.called(c)]
+    if missing:
+        flags["not_called"] = ", ".join(missing)
+        reasons["not_called"] = (
+            f"Left out, for no call of theirs is in the table: {', '.join(missing)}."
+        )
+    unknown = [c for c in view.table.conditions if c not in planned]
+    if unknown:
+        flags["not_in_protocol"] = ", ".join(unknown)
+        reasons["not_in_protocol"] = (
+            f"Left out, for the protocol does not say what they are: {', '.join(unknown)}."
+        )
+    kinds = {c.id: c.kind for c in view.protocol.conditions}
+    voided = [c for c in planned if kinds[c] == "certified" and c in view.uncertified]
+    if voided:
+        flags["not_certified"] = ", ".join(voided)
+        reasons["not_certified"] = (
+            f"Scored, but not pooled, for no certificate of theirs passed: {', '.join(voided)}."
+        )
+    return flags, reasons

@@ -1,0 +1,327 @@
+"""Whatever a model, a dataset or a user writes is inert in every format."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import pytest
+from card_runs import CREATED, facts, numbers, run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from judgeaudit import cards
+from judgeaudit.cards.render import md_code, md_text
+from judgeaudit.core.records import Certificate, Finding, Rendering, ScoreSet
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "close": "</script></style></title></code></table><img src=x onerror=alert(1)>",
+    "attribute": '" onmouseover="alert(1)" x=\'',
+    "svg": "<svg/onload=alert(1)>",
+    "entity": "&lt;b&gt;&#60;script&#62;",
+    "md_link": "[x](javascript:alert(1)) ![y](http://evil.example/p.png)",
+    "md_table": "a | b |\n| --- |\n| c | d",
+    "md_escape": "a\\| b \\` c `` d ` e \\",
+    "md_heading": "# Big\n## Bigger\n- list\n> quote\n---\n===\n1. x",
+    "md_html": "<details open><summary>x</summary>",
+    "md_ref": "[x]: http://evil.example\n[^1] @someone #1 http://evil.example www.evil.example",
+    "md_math": "$x$ $$y$$ **bold** __b__ ~~s~~ :smile:",
+    "template": "{{ 7*7 }} {% raw %} {# c #} {{ v.limits }}",
+    "ansi": "\x1b[2J\x1b]8;;http://evil.example\x07link\x1b]8;;\x07",
+    "bidi": "safe\u202eEFASNU\u2066\u2069",
+    "nul": "a\x00b\x07\x08",
+    "surrogate": "a\ud800b\udfff",
+    "separators": "a\u2028b\u2029c\x85d\ufeff",
+    "huge": "A" * 1_000_000,
+    "csv": '=cmd|" /C calc"!A0',
+    "blank": " \t\n ",
+}
+ALLOWED_TAGS = frozenset(
+    [
+        "html",
+        "head",
+        "meta",
+        "link",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "p",
+        "h1",
+        "code",
+        "main",
+        "div",
+        "section",
+        "h2",
+        "h3",
+        "span",
+        "aside",
+        "ul",
+        "li",
+        "strong",
+        "svg",
+        "rect",
+        "line",
+        "circle",
+        "text",
+        "dl",
+        "dt",
+        "dd",
+        "figure",
+        "figcaption",
+        "details",
+        "summary",
+        "table",
+        "caption",
+        "thead",
+        "tr",
+        "th",
+        "tbody",
+        "td",
+        "pre",
+        "footer",
+        "bdi",
+    ]
+)
+
+
+def hostile_run(text: str):
+    base = facts()
+    rendering = base.renderings[0]
+    bad = Rendering(
+        policy_id=text,
+        policy_sha256=text,
+        condition=text,
+        language=text,
+        text=text,
+        sha256=text,
+        certificate=Certificate(
+            rendering_sha256=text,
+            base_sha256=rendering.sha256,
+            evidence="structural",
+            passed=False,
+            findings=(Finding(dimension="scope", where=text, what=text),),
+        ),
+    )
+    condition = base.protocol.conditions[0].model_copy(update={"id": text, "summary": text})
+    scores = [
+        x.model_copy(
+            update={
+                "note": text,
+                "method": text,
+                "p_method": text,
+                "null": text,
+                "unit": text,
+                "treatment": text if k % 2 else "exclude",
+            }
+        )
+        for k, x in enumerate(numbers({text: 0.1, "certified": 0.01, "T1": 0.3}))
+    ]
+    scores += [
+        scores[0].model_copy(update={"metric": text, "condition": text, "stratum": text}),
+        scores[0].model_copy(
+            update={"metric": "undue_share", "value": None, "why_undefined": text}
+        ),
+    ]
+    return run(
+        scores,
+        {"band": text, "placebo": text, "certified_gate": text, text: text},
+        {"responsiveness": text, "placebo": text, "certified_gate": text, "identified": text},
+        judge=base.judge.model_copy(
+            update={
+                "backend": text,
+                "model": text,
+                "api_base": text,
+                "template_id": text,
+                "template_sha256": text,
+                "decoding": {text: text, "list": [text]},
+                "weights_sha256": text,
+            }
+        ),
+        judge_note=text,
+        policy=base.policy.model_copy(
+            update={"id": text, "title": text, "language": text, "source": text, "sha256": text}
+        ),
+        corpus=base.corpus.model_copy(
+            update={
+                "name": text,
+                "subset": text,
+                "title": text,
+                "version": text,
+                "license": text,
+                "ambiguity_source": text,
+                "notes": (text, text),
+                "n_ambiguous": None,
+            }
+        ),
+        protocol=base.protocol.model_copy(
+            update={
+                "preset": text,
+                "conditions": (*base.protocol.conditions, condition),
+                "headline_treatment": text,
+            }
+        ),
+        renderings=(*base.renderings, bad),
+        outcomes={text: {"verdict": 5, "error": 4}, "base": {"verdict": 9}},
+        served_models={text: 3, text + "2": 1},
+        cost_note=text,
+        started=text,
+        ended=text,
+        dropped_parameters=(text, "temperature"),
+        ledger_sha256=text,
+        versions={text: text},
+        extra={"command": text, text: {text: [text]}},
+        cost=None,
+    )
+
+
+@functools.cache
+def hostile_card(name: str) -> cards.JudgeCard:
+    return hostile_run(HOSTILE[name]).card()
+
+
+@functools.cache
+def hostile_markdown(name: str) -> str:
+    return cards.to_markdown(hostile_card(name))
+
+
+@pytest.fixture(params=sorted(HOSTILE))
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def hostile(name) -> cards.JudgeCard:
+    return hostile_card(name)
+
+
+class _Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.addresses: set[str] = set()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name in ("href", "src", "xlink:href", "action"):
+                self.addresses.add(value or "")
+
+
+def _assert_clean(text: str) -> None:
+    text.encode("utf-8")
+    bad = {
+        c for c in text if c != "\n" and unicodedata.category(c) in {"Cc", "Cs", "Cf", "Zl", "Zp"}
+    }
+    assert set() == bad - {"\t"}
+
+
+def test_json(hostile):
+    text = cards.to_json(hostile)
+    _assert_clean(text)
+    assert hostile == cards.from_json(text)
+    assert len(text) < 1_000_000
+    json.loads(text)
+
+
+def test_html(hostile):
+    html = cards.to_html(hostile)
+    _assert_clean(html)
+    seen = _Tags(html)
+    assert set() == seen.tags - ALLOWED_TAGS
+    assert not {a for a in seen.attributes if a.startswith("on")}
+    assert "style" not in seen.attributes
+    assert all(a.startswith("#") or a in ("card.json", "card.md", "data:,") for a in seen.addresses)
+    assert len(html) < 1_000_000
+
+
+def test_the_template_language_stays_text():
+    html = cards.to_html(hostile_run(HOSTILE["template"]).card())
+    assert "{{ 7*7 }}" in html
+    assert ">49<" not in html
+
+
+def _tables(tokens) -> list[list[int]]:
+    """Return the number of cells of each row of each table."""
+    tables: list[list[int]] = []
+    for t in tokens:
+        if t.type == "table_open":
+            tables.append([])
+        elif t.type == "tr_open":
+            tables[-1].append(0)
+        elif t.type in ("th_open", "td_open"):
+            tables[-1][-1] += 1
+    return tables
+
+
+def test_markdown(name):
+    md = hostile_markdown(name)
+    _assert_clean(md)
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = parser.parse(md)
+    inline = [c for t in tokens for c in (t.children or [])]
+    assert not [t for t in inline if t.type in ("link_open", "image", "html_inline", "s_open")]
+    blocks = [t.content.strip() for t in tokens if t.type == "html_block"]
+    assert all(re.match(r"<details><summary>|</details>$", b) for b in blocks)
+    assert all("onerror" not in b and b.count("<") <= 4 for b in blocks)
+    titles = [tokens[k + 1].content for k, t in enumerate(tokens) if t.type == "heading_open"]
+    assert not [t for t in titles if t.startswith("Big")]
+    assert "blockquote_open" not in {t.type for t in tokens}
+    assert all(len(set(widths)) == 1 for widths in _tables(tokens))
+
+
+def test_a_card_from_elsewhere_is_cleaned_before_it_is_shown():
+    card = cards.build(facts(), ScoreSet(scores=()), created=CREATED)
+    dirty = card.model_copy(
+        update={"limits": ("\x1b[2J\u202e<script>",), "created": "a\x00" + "b" * 10**6}
+    )
+    for text in (cards.to_html(dirty), cards.to_markdown(dirty)):
+        _assert_clean(text)
+        assert "<script" not in text
+        assert len(text) < 200_000
+
+
+def test_a_thousand_served_models_do_not_fill_the_page():
+    served = {f"model-{k}": 1 for k in range(1000)}
+    html = cards.to_html(run(numbers({"T1": 0.0}), served_models=served).card())
+    assert "and 980 more" in html
+    assert "model-999" not in html or html.count("model-") < 100
+
+
+_INLINE = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_ACTIVE = st.text(alphabet="ab1 \\`*_[](){}<>#+-.!|~$&@:/=\n;^\"'", max_size=40)
+
+
+def _shown(md: str) -> str:
+    (inline,) = [t for t in _INLINE.parse(f"- x: {md}") if t.type == "inline"]
+    assert {c.type for c in inline.children or []} <= {"text", "code_inline", "text_special"}
+    return "".join(c.content for c in inline.children or [])
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(_ACTIVE)
+def test_escaped_text_reads_as_it_was(text):
+    assert f"x: {' '.join(text.split())}".strip() == _shown(md_text(text)).strip()
+
+
+@given(_ACTIVE)
+def test_code_reads_as_it_was(text):
+    plain = " ".join(text.split()).replace("|", "\N{FULLWIDTH VERTICAL LINE}") or "–"
+    assert f"x: {plain}" == _shown(md_code(text))
+
+
+@given(_ACTIVE)
+def test_a_cell_stays_one_cell(text):
+    table = f"| a | b |\n| --- | --- |\n| {md_text(text)} | {md_code(text)} |"
+    cells = [t for t in _INLINE.parse(table) if t.type == "td_open"]
+    assert len(cells) == 2

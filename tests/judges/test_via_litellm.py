@@ -1,0 +1,442 @@
+"""What the LiteLLM door sends, reads, refuses and closes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+from judge_world import PROMPT, SENTINEL, ask, call, spec_of
+from loopback import Answer, Loopback, always, completion, says
+
+from judgeaudit.core.errors import ConfigError, QuotaExhaustedError, TransientError
+from judgeaudit.core.hashing import sha256_of
+from judgeaudit.core.records import JudgePrompt, JudgeSpec, Message, Reply
+from judgeaudit.judges._formats import VERDICT_GRAMMAR, VERDICT_SCHEMA
+from judgeaudit.judges.base import JUDGES, ProbedJudge
+from judgeaudit.judges.parsing import parse
+from judgeaudit.judges.via_litellm import LiteLLMJudge, price
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def probe(judge: LiteLLMJudge) -> Reply:
+    async def one() -> Reply:
+        try:
+            return await judge.probe()
+        finally:
+            await judge.aclose()
+
+    return asyncio.run(one())
+
+
+def test_it_is_the_backend_litellm():
+    assert JUDGES["litellm"] is LiteLLMJudge
+
+
+def test_messages_and_decoding_are_sent_as_they_stand():
+    decoding = {"temperature": 0.7, "max_tokens": 33, "top_p": 0.9, "extra_body": {"top_k": 5}}
+    with Loopback() as server:
+        ask(server, decoding=decoding)
+    sent = server.seen[0].body
+    assert [m.model_dump() for m in PROMPT.messages] == sent.pop("messages")
+    assert sent == {"model": "toy", "temperature": 0.7, "max_tokens": 33, "top_p": 0.9, "top_k": 5}
+
+
+@pytest.mark.parametrize(
+    ("output_format", "sent"),
+    [
+        ("plain", {}),
+        ("json_mode", {"response_format": {"type": "json_object"}}),
+        (
+            "json_schema",
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "verdict", "strict": True, "schema": VERDICT_SCHEMA},
+                }
+            },
+        ),
+        ("grammar", {"grammar": VERDICT_GRAMMAR}),
+    ],
+)
+def test_output_format(output_format, sent):
+    with Loopback() as server:
+        ask(server, output_format=output_format)
+    body = server.seen[0].body
+    assert sent == {k: v for k, v in body.items() if k not in {"model", "messages"}}
+
+
+def test_a_format_of_the_specs_own_wins():
+    own = {"grammar": 'root ::= "SAFE" | "UNSAFE"', "cache_prompt": False}
+    with Loopback() as server:
+        ask(server, output_format="grammar", decoding={"extra_body": own})
+    assert own.items() <= server.seen[0].body.items()
+
+
+def test_the_shipped_formats_are_an_instrument_and_pinned():
+    """A changed schema or grammar is another judge: change this hash and the changelog together."""
+    pinned = "86335ae842be229d6ef3f28804f3b911ba913796cddecadc46843b2540f30cd9"
+    assert pinned == sha256_of([VERDICT_SCHEMA, VERDICT_GRAMMAR])
+
+
+def test_seeds_are_sent_only_if_the_spec_says_so_and_differ_by_call():
+    async def seeds(server: Loopback, *, sends: bool) -> None:
+        judge = LiteLLMJudge(spec_of(server, sends_seed=sends))
+        for condition in ("base", "T1"):
+            for repeat in range(2):
+                await judge.ask(PROMPT, call(condition=condition, repeat=repeat))
+        await judge.aclose()
+
+    with Loopback() as server:
+        asyncio.run(seeds(server, sends=False))
+        assert all("seed" not in s.body for s in server.seen)
+        server.seen.clear()
+        asyncio.run(seeds(server, sends=True))
+        sent = [s.body["seed"] for s in server.seen]
+    planned = [call(condition=c, repeat=r).seed for c in ("base", "T1") for r in range(2)]
+    assert planned == sent
+    assert len(set(sent)) == 4
+
+
+def test_a_reply_holds_what_the_server_said():
+    with Loopback() as server:
+        reply = ask(server)
+    assert (server.n_requests, reply.attempts) == (1, 1)
+    assert (
+        reply.served_model,
+        reply.system_fingerprint,
+        reply.request_id,
+    ) == ("loopback-1", "fp_loopback", "chatcmpl-loopback")
+    assert (reply.prompt_tokens, reply.completion_tokens) == (11, 7)
+    assert reply.finish_reason == "stop"
+    assert reply.seconds > 0
+    assert parse(reply).outcome == "verdict"
+
+
+def test_what_the_server_did_not_say_is_none():
+    bare = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "SAFE"}}]}
+    with Loopback(always(Answer(body=bare))) as server:
+        reply = ask(server)
+    assert reply.text == "SAFE"
+    for name in (
+        "served_model",
+        "system_fingerprint",
+        "prompt_tokens",
+        "completion_tokens",
+        "cost",
+    ):
+        assert getattr(reply, name) is None, name
+
+
+def test_a_request_id_in_the_headers_is_kept():
+    answer = Answer(body=completion("SAFE"), headers={"x-request-id": "req_7"})
+    with Loopback(always(answer)) as server:
+        assert ask(server).request_id == "req_7"
+
+
+@pytest.mark.parametrize("text", ["\ud800 SAFE \udfff", "a\x00b", "\u2028\u0085", "안전 🙂"])
+def test_any_text_comes_back_storable(text):
+    with Loopback(says(text)) as server:
+        reply = ask(server)
+    assert reply == Reply.model_validate_json(reply.model_dump_json())
+
+
+def test_a_prompt_with_lone_surrogates_is_sent():
+    odd = JudgePrompt(messages=(Message(role="user", content="bad \ud800 half"),))
+
+    async def one(server: Loopback) -> None:
+        judge = LiteLLMJudge(spec_of(server))
+        await judge.ask(odd, call())
+        await judge.aclose()
+
+    with Loopback() as server:
+        asyncio.run(one(server))
+    assert server.seen[0].body["messages"][0]["content"] == "bad \ufffd half"
+
+
+# -- cost ------------------------------------------------------------------------------------
+
+
+def test_price_of_a_known_model_in_dollars_a_token():
+    prompt, completion_price = price("openai/gpt-4o-mini") or (None, None)
+    assert (prompt, completion_price) == (1.5e-07, 6e-07)
+    assert price("gpt-4o-mini") == price("openai/gpt-4o-mini")
+
+
+@pytest.mark.parametrize("model", ["openai/nobody-knows", "ollama/llama3", "nonsense", ""])
+def test_an_unknown_price_is_none(model):
+    assert price(model) is None
+
+
+def test_a_server_of_ones_own_has_no_known_price_even_under_a_famous_name():
+    assert price("openai/gpt-4o-mini", "http://127.0.0.1:8000/v1") is None
+    assert price("openai/gpt-4o-mini", "https://api.openai.com/v1") is not None
+    body = completion('{"verdict": "SAFE"}', model="gpt-4o-mini")
+    with Loopback(always(Answer(body=body))) as server:
+        assert ask(server, model="openai/gpt-4o-mini").cost is None
+
+
+def test_cost_is_usage_times_price():
+    async def one(server: Loopback) -> Reply:
+        # azure is priced at any address: each customer has one of their own
+        judge = LiteLLMJudge(spec_of(server, model="azure/gpt-4o-mini"), api_key="k")
+        try:
+            return await judge.ask(PROMPT, call())
+        finally:
+            await judge.aclose()
+
+    with Loopback(always(Answer(body=completion("SAFE", model="gpt-4o-mini")))) as server:
+        reply = asyncio.run(one(server))
+    rate = price("azure/gpt-4o-mini")
+    assert rate is not None
+    assert pytest.approx(11 * rate[0] + 7 * rate[1]) == reply.cost
+
+
+# -- what is refused before any call -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-5.4-mini", "OPENAI_API_KEY"),
+        ("anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.5-flash", "GEMINI_API_KEY"),
+        ("mistral/mistral-small", "MISTRAL_API_KEY"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_a_missing_key_is_named(model, variable, value, monkeypatch):
+    for name in (variable, "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    if value is not None:
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match=variable):
+        LiteLLMJudge(JudgeSpec(backend="litellm", model=model))
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [("together_ai/m", "TOGETHER_API_KEY"), ("perplexity/sonar", "PERPLEXITY_API_KEY")],
+)
+def test_other_spellings_of_a_key_that_litellm_reads_are_accepted(model, variable, monkeypatch):
+    monkeypatch.setenv(variable, SENTINEL)
+    assert LiteLLMJudge(JudgeSpec(backend="litellm", model=model)).spec.model == model
+
+
+def test_a_server_of_ones_own_needs_no_key_and_gets_a_dummy():
+    with Loopback() as server:
+        ask(server)
+    assert server.seen[0].headers["authorization"] == "Bearer no-key"
+
+
+def test_a_key_that_is_handed_over_wins_and_is_not_in_spec_or_repr(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
+
+    async def one(server: Loopback) -> LiteLLMJudge:
+        judge = LiteLLMJudge(spec_of(server), api_key=SENTINEL)
+        await judge.ask(PROMPT, call())
+        await judge.aclose()
+        return judge
+
+    with Loopback() as server:
+        judge = asyncio.run(one(server))
+    assert f"Bearer {SENTINEL}" == server.seen[0].headers["authorization"]
+    assert "SENTINEL" not in repr(judge) + judge.spec.model_dump_json()
+
+
+@pytest.mark.parametrize("model", ["nonsense", "foo/bar", ""])
+def test_an_unknown_provider_says_how_to_write_a_model(model):
+    with pytest.raises(ConfigError, match="provider/model"):
+        LiteLLMJudge(JudgeSpec(backend="litellm", model=model))
+
+
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_an_endpoint_in_the_environment_alone_is_refused(name, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
+    monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match=f"{name} is set.*--api-base"):
+        LiteLLMJudge(JudgeSpec(backend="litellm", model="openai/toy"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1:8000",
+        "ftp://x/v1",
+        "http://",
+        "",
+        "http://[::1",
+        "http://x:99999/v1",
+        "http://x:a",
+    ],
+)
+def test_an_address_that_is_none_is_refused(address):
+    with pytest.raises(ConfigError, match="no address of a server"):
+        LiteLLMJudge(JudgeSpec(backend="litellm", model="openai/toy", api_base=address))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://me:hunter2@127.0.0.1/v1",
+        "ftp://me:hunter2@127.0.0.1/v1",
+        "http://127.0.0.1/v1?api_key=hunter2",
+        "http://127.0.0.1/v1?key=hunter2",
+    ],
+)
+def test_an_address_with_a_password_is_refused_without_printing_it(address):
+    with pytest.raises(ConfigError) as caught:
+        LiteLLMJudge(JudgeSpec(backend="litellm", model="openai/toy", api_base=address))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["seed", "n", "stream", "timeout", "num_retries", "drop_params", "api_key", "extra_headers",
+     "cache", "mock_response", "model", "aws_secret_access_key", "fallbacks"],
+)  # fmt: skip
+def test_what_is_no_decoding_parameter_is_refused_by_name(name):
+    with pytest.raises(ConfigError, match=name) as caught:
+        LiteLLMJudge(
+            JudgeSpec(
+                backend="litellm",
+                model="openai/toy",
+                api_base="http://127.0.0.1:9/v1",
+                decoding={name: SENTINEL},
+            )
+        )
+    assert "SENTINEL" not in str(caught.value)
+
+
+# -- the probe -----------------------------------------------------------------------------------
+
+
+def test_probe_makes_one_request_with_the_judges_own_parameters():
+    with Loopback() as server:
+        judge = LiteLLMJudge(spec_of(server, decoding={"temperature": 0.5}, sends_seed=True))
+        assert isinstance(judge, ProbedJudge)
+        assert probe(judge).served_model == "loopback-1"
+    assert server.n_requests == 1
+    assert {"temperature", "seed"} <= set(server.seen[0].body)
+
+
+def test_probe_where_nobody_listens():
+    with Loopback() as server:
+        pass
+    with pytest.raises(ConfigError) as caught:
+        probe(LiteLLMJudge(spec_of(server)))
+    assert server.api_base in str(caught.value)
+    assert "Start the server" in str(caught.value)
+
+
+def test_probe_with_a_wrong_key_names_the_variable(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
+    with Loopback(key="another") as server, pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        probe(LiteLLMJudge(spec_of(server)))
+
+
+def test_probe_of_an_unknown_model_lists_what_the_server_has():
+    with Loopback("404") as server, pytest.raises(ConfigError, match="lists loopback-1"):
+        probe(LiteLLMJudge(spec_of(server)))
+    assert server.n_requests == 1
+
+
+def test_probe_names_a_refused_temperature():
+    with Loopback("no_temperature") as server, pytest.raises(ConfigError, match="Take temperature"):
+        probe(LiteLLMJudge(spec_of(server, decoding={"temperature": 0})))
+
+
+def test_probe_of_a_busy_server_is_no_mistake_of_the_user():
+    with Loopback("503") as server, pytest.raises(TransientError):
+        probe(LiteLLMJudge(spec_of(server)))
+    with Loopback("quota") as server, pytest.raises(QuotaExhaustedError):
+        probe(LiteLLMJudge(spec_of(server)))
+
+
+# -- many, and the end ----------------------------------------------------------------------------
+
+
+def test_calls_in_flight_are_one_request_each_and_repeats_are_never_cached():
+    async def many(server: Loopback) -> list[Reply]:
+        judge = LiteLLMJudge(spec_of(server))
+        try:
+            return await asyncio.gather(
+                *(judge.ask(PROMPT, call(repeat=k % 20)) for k in range(60))
+            )
+        finally:
+            await judge.aclose()
+
+    with Loopback("seeded", latency=0.05) as server:
+        replies = asyncio.run(many(server))
+    assert (len(replies), server.n_requests) == (60, 60)
+    assert server.most_in_flight > 10
+
+
+def test_closing_one_judge_leaves_the_other_at_work_and_twice_is_fine():
+    async def both(server: Loopback) -> None:
+        one, other = LiteLLMJudge(spec_of(server)), LiteLLMJudge(spec_of(server))
+        await one.ask(PROMPT, call())
+        await one.aclose()
+        await one.aclose()
+        await other.ask(PROMPT, call())
+        await other.aclose()
+        again = LiteLLMJudge(spec_of(server))
+        await again.ask(PROMPT, call())
+        await again.aclose()
+
+    with Loopback() as server:
+        for _ in range(2):
+            asyncio.run(both(server))
+    assert server.n_requests == 6
+
+
+def test_cancelling_a_call_ends_it_as_cancelled():
+    async def story(server: Loopback) -> None:
+        judge = LiteLLMJudge(spec_of(server))
+        try:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await judge.ask(PROMPT, call())
+        finally:
+            await judge.aclose()
+
+    with Loopback("hang") as server:
+        asyncio.run(story(server))
+    assert server.n_requests == 1
+
+
+def child(code: str, tmp_path) -> dict[str, object]:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def test_the_module_loads_without_litellm(tmp_path):
+    code = """
+import json, sys, judgeaudit.judges.via_litellm
+print(json.dumps({"loaded": sorted({"litellm", "openai", "httpx"} & set(sys.modules))}))
+"""
+    assert child(code, tmp_path) == {"loaded": []}
+
+
+@pytest.mark.slow
+def test_the_import_of_litellm_asks_no_network_and_reads_no_dotenv(tmp_path):
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-from-a-file\n", encoding="utf-8")
+    code = """
+import json, os, sys
+asked = []
+sys.addaudithook(lambda e, a: asked.append(str(a)) if e in ("socket.connect", "socket.getaddrinfo") else None)
+import judgeaudit.judges.via_litellm as door
+known = door.price("openai/gpt-4o-mini") is not None
+print(json.dumps({"asked": asked, "key": "OPENAI_API_KEY" in os.environ, "known": known}))
+"""
+    assert child(code, tmp_path) == {"asked": [], "key": False, "known": True}
