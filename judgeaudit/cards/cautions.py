@@ -11,9 +11,18 @@ from judgeaudit.cards.headline import FEW_FLIPS
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.texts_en import LIMITS
-from judgeaudit.cards.words import band_of, count, joined, percent, rough, unit_score
+from judgeaudit.cards.words import (
+    band_of,
+    count,
+    joined,
+    percent,
+    points,
+    rough,
+    threshold_words,
+    unit_score,
+)
 
-__all__ = ["limits", "served_as_asked", "warnings"]
+__all__ = ["limits", "open_words", "served_as_asked", "warnings"]
 
 _FAILURES_SAID: Final = 0.05
 _FAILURES_SERIOUS: Final = 0.20
@@ -91,12 +100,28 @@ def _failures(f: Figures) -> _Found:
             ),
         )
     if f.flag("identified").startswith("not"):
-        yield (
-            "not_identified",
-            "caution",
-            f.reason("identified")
-            or "Calls without a verdict could turn the finding on rewording either way.",
+        fallback = "Calls without a verdict could turn the finding on rewording either way."
+        yield "not_identified", "caution", open_words(f) or fallback
+
+
+def open_words(f: Figures) -> str:
+    """Word how far calls without a verdict leave the finding on rewording open."""
+    region = f.get("delta_paper", "certified", treatment="bounds_delta_paper")
+    if region is None or region.low is None or region.high is None:
+        return f.reason("identified")
+    if region.low == region.high:
+        return ""
+    span = f"between {points(region.low)} and {points(region.high)} points"
+    tau = threshold_words(f.threshold)
+    if f.flag("identified").startswith("not"):
+        return (
+            f"Whatever the calls without a verdict would have said, excess flips lie {span}, on "
+            f"both sides of the threshold of {tau}: they leave the finding open."
         )
+    return (
+        f"Whatever the calls without a verdict would have said, excess flips lie {span}, on one "
+        f"side of the threshold of {tau}."
+    )
 
 
 def _failed_share(f: Figures, condition: str) -> float:
@@ -199,7 +224,7 @@ def _labels(f: Figures) -> _Found:
 
 def _figures(f: Figures) -> _Found:
     flips = f.n_flips
-    if flips is not None and flips < FEW_FLIPS:
+    if flips is not None and 0 < flips < FEW_FLIPS:
         yield (
             "few_flips",
             "caution",
@@ -210,7 +235,7 @@ def _figures(f: Figures) -> _Found:
         )
     span = [f.get("pis", treatment=t) for t in ("exclude", "as_flip_asym")]
     values = [s.value for s in span if s is not None and s.value is not None]
-    if len(values) == 2 and f.flag("responsiveness") != "not responsive":
+    if len(values) == 2 and not f.withheld:
         a, b = sorted(values)
         if b - a > 0.05 or band_of(a) != band_of(b):
             yield (
@@ -253,12 +278,21 @@ def _transport(f: Figures) -> _Found:
         yield "cost_unknown", "note", f"The cost of the run is not known{note}."
 
 
+def _left_out(f: Figures) -> _Found:
+    missing = f.scores.flags.get("not_called")
+    if missing:
+        yield "not_called", "caution", f"Planned, but without a call: {shorten(missing, 200)}."
+    unknown = f.scores.flags.get("not_in_protocol")
+    if unknown:
+        yield "not_in_protocol", "note", f"Not of the protocol, left out: {shorten(unknown, 200)}."
+
+
 def _gate(f: Figures) -> _Found:
     if f.flag("responsiveness") == "not shown":
         yield (
             "response_not_shown",
             "caution",
-            f.reason("responsiveness") or "It was not shown that the judge reads the policy.",
+            "It was not shown that the judge responds to the policy, so it gets no score.",
         )
 
 
@@ -269,6 +303,7 @@ _CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
     _placebo,
     _served,
     _rewrites,
+    _left_out,
     _gate,
     _labels,
     _figures,

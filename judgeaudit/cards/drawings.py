@@ -26,12 +26,14 @@ __all__ = ["OUTCOMES", "of_family", "outcome_plots", "pis_gauge"]
 OUTCOMES: Final = ("verdict", "refusal", "truncated", "unparseable", "ambiguous", "error")
 """Outcomes in the order in which they are drawn."""
 
+_NARROW: Final = 18
+"""Characters of a stranger's condition id that fit beside a figure on a phone."""
+
 
 def pis_gauge(f: Figures) -> Markup:
     """Draw the score on its bands; nothing where no score and no interval is given."""
     pis = f.get("pis")
-    withheld = f.flag("responsiveness") == "not responsive"
-    if pis is None or withheld or (pis.value is None and pis.low is None):
+    if pis is None or f.withheld or (pis.value is None and pis.low is None):
         return Markup()
     said = "undefined" if pis.value is None else amount(pis.value, "score")
     words = f"Policy Invariance Score {said}; {spoken_interval(pis) or 'no interval'}."
@@ -79,7 +81,7 @@ def _excess(f: Figures) -> tuple[Plot, ...]:
         if debiased is None and paper is None:
             continue
         why = None if paper is None else paper.why_undefined
-        label = condition_words(f, condition)
+        label = condition_words(f, condition, _NARROW)
         marks = (_mark(paper, "dot"), _mark(debiased, "ring"))
         rows.append(Row(label, _figure(paper), marks, why))
     if not rows:
@@ -123,7 +125,7 @@ def _movement(f: Figures) -> tuple[Plot, ...]:
     levels = _bars(
         f,
         [
-            (condition_words(f, c), "unsafe_rate", c)
+            (condition_words(f, c, _NARROW), "unsafe_rate", c)
             for c in ("strict", "base", "lenient", "no_policy", "inverted")
         ],
     )
@@ -185,7 +187,7 @@ def outcome_plots(f: Figures) -> tuple[Plot, ...]:
         parts = tuple((kind, counts[kind] / total) for kind in OUTCOMES)
         failed = total - counts["verdict"]
         text = f"{failed:,} of {total:,} failed" if failed else f"all {total:,} gave a verdict"
-        label = condition_words(f, condition)
+        label = condition_words(f, condition, _NARROW)
         rows.append(Stack(label, text, parts))
         said.append(f"{label} {text}")
     if not rows:

@@ -11,7 +11,9 @@ from typing import Final, Protocol
 
 from judgeaudit.cards.lookup import Balanced, Figures
 from judgeaudit.cards.model import Headline, Stance
+from judgeaudit.cards.texts_en import CONDITIONS
 from judgeaudit.cards.words import (
+    BAND_EDGES,
     band_of,
     count,
     interval,
@@ -29,6 +31,7 @@ FEW_FLIPS: Final = 10
 
 _MOSTLY: Final = 0.5
 _NEAR_CHANCE: Final = 0.6
+_GOOD_DIRECTION: Final = 0.9
 _WEIGHTS: Final = {"delta": 0.4, "direction": 0.3, "undue": 0.3}
 
 
@@ -117,7 +120,7 @@ def _what_was_moved(f: Figures) -> str:
             ("responsiveness_no_policy", "it is deleted"),
             ("responsiveness_inverted", "it is negated"),
         )
-        if f.get(metric) is not None
+        if f.value(metric) is not None
     ]
     return f" when {joined(tried, 'or')}" if tried else ""
 
@@ -176,9 +179,11 @@ def _wording_clause(f: Figures) -> str:
     figure = f"{points(delta.value)} {interval(delta) if delta.low is not None else ''}".rstrip()
     gate = f.flag("certified_gate")
     if gate == "above":
+        return f"rewording the policy with its meaning kept changes {_more(figure)}"
+    if gate == "below" and delta.high is not None and delta.high < 0:
         return (
-            f"rewording the policy with its meaning kept changes {figure.replace('+', '')} more "
-            f"verdicts in 100 than asking twice does, above the threshold of {_tau(f)}"
+            f"rewording the policy steadies its verdicts rather than turning them ({figure} in "
+            f"100 beyond jitter)"
         )
     if gate == "below":
         return (
@@ -189,6 +194,31 @@ def _wording_clause(f: Figures) -> str:
         f"it is not settled whether rewording the policy changes more than {_tau(f)} verdicts in "
         f"100 beyond jitter ({figure})"
     )
+
+
+def _more(figure: str) -> str:
+    return f"{figure.replace('+', '')} more verdicts in 100 than asking twice does"
+
+
+def _shown_condition(f: Figures) -> str:
+    """Word the certified condition that is shown to change verdicts the most; "" if none is."""
+    alpha = 1 - f.facts.protocol.level
+    shown = []
+    for condition in f.pooled:
+        tests = [f.get(m, condition) for m in ("delta_paper", "delta_debiased")]
+        p = [s.p_adjusted for s in tests if s is not None and s.p_adjusted is not None]
+        if p and min(p) <= alpha:
+            paper = tests[0]
+            value = paper.value if paper is not None and paper.value is not None else 0.0
+            shown.append((-min(p), value, condition, paper))
+    if not shown:
+        return ""
+    _, _, condition, paper = max(shown, key=lambda x: x[:3])
+    name = CONDITIONS.get(condition, "")
+    where = f"the rewording {condition}{f' ({name})' if name else ''}"
+    if paper is not None and paper.value is not None and paper.low is not None and paper.low > 0:
+        return f"{where} changes {_more(f'{points(paper.value)} {interval(paper)}')}"
+    return f"{where} changes its verdicts by more than chance allows"
 
 
 def _tau(f: Figures) -> str:
@@ -211,19 +241,22 @@ def _penalties(f: Figures) -> dict[str, float]:
     return out
 
 
-def _driver(f: Figures) -> str:
-    """Word the largest of the three penalties."""
+def _driver(f: Figures) -> tuple[str, bool]:
+    """Word the largest of the three penalties, and say whether it is shown to be real."""
     parts = _penalties(f)
     largest = max(parts, key=lambda k: parts[k], default="")
-    direction, undue = f.value("direction_ratio"), f.value("undue_share")
-    if largest == "direction" and direction is not None:
-        wrong = rough(1 - direction)
-        return f"{wrong} of the verdicts that a moved threshold moves go the wrong way"
-    if largest == "undue" and undue is not None:
-        flips = f.n_flips
+    direction, undue = f.get("direction_ratio"), f.get("undue_share")
+    if largest == "direction" and direction is not None and direction.value is not None:
+        wrong = rough(1 - direction.value)
+        real = direction.high is not None and direction.high < _GOOD_DIRECTION
+        return f"{wrong} of the verdicts that a moved threshold moves go the wrong way", real
+    if largest == "undue" and undue is not None and undue.value is not None:
+        flips, null = f.n_flips, f.value("undue_null")
         of = f" {count(flips)}" if flips is not None else ""
-        return f"{rough(undue)} of its{of} flips fall on clear items under certified rewrites"
-    return ""
+        by_chance = f" (chance alone: {rough(null)})" if null is not None else ""
+        real = null is not None and undue.low is not None and undue.low > null
+        return f"{rough(undue.value)} of its{of} flips fall on clear items{by_chance}", real
+    return "", False
 
 
 def _score_words(pis: Score) -> str:
@@ -250,43 +283,52 @@ def _no_pis(f: Figures) -> Headline | None:
     return _say(f, "no_score", stance, f"{rest}{f'; {right}' if right else ''}.")
 
 
-def _quiet_but_low(f: Figures) -> Headline | None:
-    """Catch a low score of a judge that rewording does not move: the score misleads there."""
-    pis = f.get("pis")
-    if pis is None or pis.value is None or _band(f, pis) not in ("fragile", "untrustworthy"):
-        return None
-    parts = _penalties(f)
-    if f.flag("certified_gate") != "below" or max(parts, key=lambda k: parts[k]) != "undue":
-        return None
-    rest = (
-        f"scores low ({_score_words(pis)}, {_band(f, pis)}) because {_driver(f)}, yet "
-        f"{_wording_clause(f)}: read the three parts, not the score."
-    )
-    return _say(f, "low_score_quiet", "with_care", rest)
+def _low(f: Figures, pis: Score, band: str) -> Headline:
+    """Word a fragile or untrustworthy score: what is shown, and where the score misleads."""
+    score = f"{_score_words(pis)}, {band}"
+    gate = f.flag("certified_gate")
+    driver, real = _driver(f)
+    effect = _wording_clause(f) if gate == "above" else ""
+    if not effect and gate != "below":
+        effect = _shown_condition(f)
+    if effect or real:
+        why = effect or driver
+        if band == "fragile":
+            rest = f"is fragile ({_score_words(pis)}): {why}; do not let it decide alone."
+            return _say(f, "fragile", "with_care", rest)
+        how = (
+            "gives verdicts that depend on how the policy is worded"
+            if effect
+            else "fails the test of policy invariance"
+        )
+        return _say(f, "untrustworthy", "do_not_use", f"{how} ({score}): {why}.")
+    because = f" because {driver}" if driver else ""
+    if gate == "below":
+        rest = (
+            f"scores low ({score}){because}, yet {_wording_clause(f)}: read the parts, not the "
+            f"score."
+        )
+        return _say(f, "low_score_quiet", "with_care", rest)
+    rest = f"scores low ({score}){because}, but {_wording_clause(f)}: more items would tell."
+    return _say(f, "low_score_open", "cannot_tell", rest)
 
 
 def _by_band(f: Figures) -> Headline | None:
     pis = f.get("pis")
     if pis is None or pis.value is None:
         return None
-    band, wording, right = _band(f, pis), _wording_clause(f), _accuracy_clause(f)
-    why = wording if f.flag("certified_gate") == "above" else _driver(f) or wording
+    band, right = _band(f, pis), _accuracy_clause(f)
+    if band in ("fragile", "untrustworthy"):
+        return _low(f, pis, band)
     score, tail = f"{_score_words(pis)}, {band}", f"; {right}" if right else ""
-    if band == "untrustworthy":
-        how = (
-            "gives verdicts that depend on how the policy is worded"
-            if f.flag("certified_gate") == "above"
-            else "fails the test of policy invariance"
-        )
-        return _say(f, "untrustworthy", "do_not_use", f"{how} ({score}): {why}.")
-    if band == "fragile":
-        rest = f"is fragile ({_score_words(pis)}): {why}; do not let it decide alone."
-        return _say(f, "fragile", "with_care", rest)
+    wording, gate = _wording_clause(f), f.flag("certified_gate")
+    if gate == "above":
+        rest = f"scores {band} ({_score_words(pis)}), yet {wording}{tail}."
+        return _say(f, f"{band}_moved", "with_care", rest)
     if band == "moderate":
         rest = f"mostly follows the policy and not its wording ({score}): {wording}{tail}."
         return _say(f, "moderate", "with_care", rest)
-    settled = f.flag("certified_gate") == "below" and (pis.low is None or pis.low >= 0.6)
-    if settled:
+    if gate == "below" and (pis.low is None or pis.low >= BAND_EDGES[1][0]):
         rest = f"follows the policy and not its wording on these items ({score}){tail}."
         return _say(f, "reliable", "no_obstacle", rest)
     rest = f"scores well on thin evidence ({score}): {wording}{tail}."
@@ -299,7 +341,6 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _no_better_than_chance,
     _not_shown,
     _no_pis,
-    _quiet_but_low,
     _by_band,
 )
 

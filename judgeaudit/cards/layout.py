@@ -90,10 +90,10 @@ def table(
     return Table(caption, tuple(head), cells, folded)
 
 
-def condition_words(f: Figures, condition: str) -> str:
-    """Name a condition with a word on what it changes."""
+def condition_words(f: Figures, condition: str, width: int = 60) -> str:
+    """Name a condition with a word on what it changes; an unknown one is cut to `width`."""
     if condition == "certified":
-        pooled = f.conditions("certified")
+        pooled = f.pooled
         return f"{'+'.join(pooled)}, pooled" if 0 < len(pooled) <= 4 else "certified, pooled"
     known = CONDITIONS.get(condition)
-    return f"{condition}: {known}" if known else shorten(condition, 40)
+    return f"{condition}: {known}" if known else shorten(condition, width)

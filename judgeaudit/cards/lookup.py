@@ -129,6 +129,22 @@ class Figures:
         return [c.id for c in self.facts.protocol.conditions if c.kind in kinds]
 
     @property
+    def pooled(self) -> list[str]:
+        """The certified conditions that are pooled: called, and with a certificate that passed."""
+        out = {
+            name.strip()
+            for flag in ("not_certified", "not_called")
+            for name in self.scores.flags.get(flag, "").split(",")
+        }
+        return [c for c in self.conditions("certified") if c not in out]
+
+    @property
+    def withheld(self) -> str:
+        """Why a judge gets no score, whatever it would be: "not responsive", "not shown" or ""."""
+        flag = self.flag("responsiveness")
+        return flag if flag in ("not responsive", "not shown") else ""
+
+    @property
     def threshold(self) -> float:
         """The practical threshold for excess flips, a fraction."""
         return self.facts.protocol.practical_threshold

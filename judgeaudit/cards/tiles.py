@@ -14,6 +14,7 @@ from judgeaudit.cards.words import (
     count,
     estimate,
     interval,
+    joined,
     kind_of,
     percent,
     spoken_interval,
@@ -22,7 +23,7 @@ from judgeaudit.cards.words import (
 )
 from judgeaudit.core.records import Score
 
-__all__ = ["Tile", "gate_tile", "monitor_tiles", "pis_tile", "principle_tiles"]
+__all__ = ["Tile", "gate_tile", "monitor_tiles", "pis_tile", "principle_tiles", "responses"]
 
 State = Literal["good", "middling", "bad", "unknown", "plain"]
 
@@ -85,9 +86,12 @@ def pis_tile(f: Figures) -> Tile:
     """Lay out the Policy Invariance Score; a judge that fails the gate gets none."""
     pis = f.get("pis")
     label = "Policy Invariance Score (PIS)"
-    if f.flag("responsiveness") == "not responsive":
+    if f.withheld == "not responsive":
         why = "A judge that does not respond to the policy gets no score."
-        return Tile(label, "not given", "not responsive", (why,), "bad", "pis")
+        return Tile(label, "not given", f.withheld, (why,), "bad", "pis")
+    if f.withheld:
+        why = "No score before it is shown that the judge responds to the policy."
+        return Tile(label, "not given", "response not shown", (why,), "unknown", "pis")
     if pis is None or pis.value is None:
         lines = _lines(pis)
         if pis is not None and pis.low is not None:
@@ -101,11 +105,31 @@ def pis_tile(f: Figures) -> Tile:
     return Tile(label, unit_score(pis.value), band, _lines(pis, *more), _BAND_STATES[band], "pis")
 
 
+def responses(f: Figures) -> str:
+    """Word how verdicts answered each change of the policy; "" where that is not known."""
+    by_state: dict[str, list[str]] = {"moves": [], "does not move": [], "not shown": []}
+    for metric, words in (
+        ("responsiveness_threshold", "from strict to lenient"),
+        ("responsiveness_no_policy", "when the policy is deleted"),
+        ("responsiveness_inverted", "when it is negated"),
+    ):
+        score = f.get(metric)
+        if score is not None and score.value is not None and score.note in by_state:
+            moved = f"{words} ({amount(score.value, kind_of(metric, score.unit))})"
+            by_state[score.note].append(moved)
+    said = {
+        "moves": "Verdicts move {}.",
+        "does not move": "Verdicts do not move {}.",
+        "not shown": "Not settled: {}.",
+    }
+    return " ".join(said[k].format(joined(v)) for k, v in by_state.items() if v)
+
+
 def gate_tile(f: Figures) -> Tile:
     """Lay out the responsiveness gate."""
     flag = f.flag("responsiveness")
     states: dict[str, State] = {"responsive": "good", "not responsive": "bad"}
-    reason = f.reason("responsiveness")
+    reason = responses(f) or f.reason("responsiveness")
     words = {"": "not computed"}.get(flag, flag)
     label = "Does it read the policy?"
     return Tile(

@@ -12,6 +12,7 @@ from typing import Final
 from markupsafe import Markup
 
 from judgeaudit.cards import drawings
+from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
@@ -24,8 +25,23 @@ from judgeaudit.cards.provenance import (
     who,
 )
 from judgeaudit.cards.texts_en import CONDITIONS, FAMILIES, METRICS, STANCES, Family
-from judgeaudit.cards.tiles import Tile, gate_tile, monitor_tiles, pis_tile, principle_tiles
-from judgeaudit.cards.words import basis, estimate, interval, method, test_words
+from judgeaudit.cards.tiles import (
+    Tile,
+    gate_tile,
+    monitor_tiles,
+    pis_tile,
+    principle_tiles,
+    responses,
+)
+from judgeaudit.cards.words import (
+    basis,
+    estimate,
+    interval,
+    method,
+    points,
+    test_words,
+    threshold_words,
+)
 from judgeaudit.core.records import Score
 
 __all__ = ["View", "view"]
@@ -180,9 +196,8 @@ def _family_section(f: Figures, family: Family) -> Section:
         folded = [s for s in _of(f, ("jitter", "unsafe_rate")) if s not in shown]
     else:
         folded = _of(f, family.folded)
-    notes = [f.reason(k) for k in _REASONS.get(family.id, ()) if f.reason(k)]
-    if family.id == "pis" and f.flag("responsiveness") == "not responsive":
-        notes.insert(0, "No score is given to a judge that does not respond to the policy.")
+    notes = [note for note in _notes(f, family.id) if note]
+    if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
     if shown:
         tables.append(_score_table(f, "Figures", shown))
@@ -203,11 +218,29 @@ def _family_section(f: Figures, family: Family) -> Section:
     )
 
 
-_REASONS: Final = {
-    "semantic": ("certified_gate", "placebo"),
-    "pis": ("band",),
-    "responsiveness": ("responsiveness",),
-}
+def _notes(f: Figures, family: str) -> list[str]:
+    """Word what was found, in the units of the card."""
+    if family == "semantic":
+        return [_gate_words(f), f.reason("placebo")]
+    if family == "pis" and f.withheld:
+        return ["No score is given to a judge that was not shown to respond to the policy."]
+    if family == "responsiveness":
+        return [responses(f) or f.reason("responsiveness")]
+    return []
+
+
+def _gate_words(f: Figures) -> str:
+    """Word where rewording stands against the practical threshold."""
+    gate, tau = f.flag("certified_gate"), threshold_words(f.threshold)
+    delta = f.get("delta_paper", "certified")
+    upper = None if delta is None else delta.detail.get("gate_upper")
+    level = 100 * f.facts.protocol.level
+    bound = "" if upper is None else f" They are at most {points(upper)} points ({level:g}%)."
+    if delta is not None and delta.value is not None and gate in ("above", "below"):
+        return f"Pooled, the excess flips are shown to be {gate} {tau}.{bound}"
+    if delta is not None and delta.value is not None and gate:
+        return f"Pooled, these calls do not decide whether the excess is above {tau}.{bound}"
+    return f.reason("certified_gate")
 
 
 def _outcome_section(f: Figures) -> Section:
@@ -230,10 +263,10 @@ def _outcome_section(f: Figures) -> Section:
     if any(s.treatment != "exclude" for s in treated):
         ordered = _in_order(f, treated, _TREATED)
         tables.append(_score_table(f, "The same figures under each treatment", ordered))
-    rates = _of(f, ("outcome_rate",))
+    rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
         tables.append(_score_table(f, "Rate of each outcome", rates, folded=True))
-    notes = [f.reason("identified")] if f.reason("identified") else []
+    notes = [open_words(f)] if open_words(f) else []
     if not rows:
         notes.append("No call is recorded.")
     return Section(

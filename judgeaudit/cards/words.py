@@ -52,6 +52,9 @@ _KINDS: Final[dict[str, Kind]] = {
     "pis": "score",
     "pis_raw": "score",
     "direction_ratio": "score",
+    "responsiveness_threshold": "points",
+    "responsiveness_no_policy": "points",
+    "responsiveness_inverted": "points",
     "undue_risk_ratio": "ratio",
 }
 _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
@@ -62,7 +65,8 @@ _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("probability", "share"),
 )
 _SHARES: Final = ("rate", "share", "null", "accuracy", "tpr", "tnr", "jitter")
-_FAMILIES: Final = ("responsiveness", "undue")
+_FAMILIES: Final = ("undue",)
+_REGION: Final = "bounds_delta_paper"
 _MINUS: Final = "\N{MINUS SIGN}"
 _SMALLEST_P: Final = 1e-9
 
@@ -215,6 +219,8 @@ def estimate(score: Score | None) -> str:
     """Word a score's value, or why it has none."""
     if score is None:
         return "not computed in this run"
+    if score.value is None and score.treatment == _REGION and score.low is not None:
+        return "anywhere in the range"
     if score.value is None:
         return cannot(score.why_undefined)
     return amount(score.value, kind_of(score.metric, score.unit))
@@ -276,7 +282,8 @@ def basis(score: Score) -> str:
     if score.n_clusters and score.n_clusters != score.n_items:
         one = score.n_clusters == 1
         parts.append(f"{count(score.n_clusters)} {'cluster' if one else 'clusters'}")
-    if score.numerator is not None and score.denominator is not None:
+    mean = score.denominator == score.n_items  # of items, so its parts say nothing more
+    if score.numerator is not None and score.denominator is not None and not mean:
         parts.append(f"{count(score.numerator)} of {count(score.denominator)}")
     left_out = {k: v for k, v in sorted(score.excluded.items()) if v}
     if left_out:

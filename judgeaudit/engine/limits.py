@@ -34,8 +34,7 @@ class Limits:
     requests : int, optional
         Requests of this session at most, retries included; None: as many as the plan needs.
     give_up_after : int
-        The run stops when the first this many calls all end in the same permanent error, or when
-        at least this many calls (and as many as can be in flight) in a row end in an error.
+        Failures in a row after which a run stops, see `Breaker`.
 
     Raises
     ------

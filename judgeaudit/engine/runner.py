@@ -121,16 +121,17 @@ class _Run:
             if tally.error is not None:
                 await self._failed(position, tally.error, tally)
         except QuotaExhaustedError as error:
-            await self._failed(position, error, tally)
+            # before the failure is recorded: this, not the breaker's words, is why the run stops
             self._give_up(
                 QuotaExhaustedError(
-                    f"{error.what} (the run was stopped)",
+                    error.what,
                     where=error.where,
                     mend=error.mend or RESUME,
                     status=error.status,
                     code=error.code,
                 )
             )
+            await self._failed(position, error, tally)
         except Exception as error:  # noqa: BLE001 - one call's failure is a record, not the run's
             await self._failed(position, error, tally)
         else:
@@ -313,11 +314,13 @@ async def run_plan(
     Raises
     ------
     ConfigError
-        The very first call of a new run found no server, a refused key or an unknown model.
+        The very first call of a new run found no server, a refused key, an unknown model or a
+        refused parameter.
     QuotaExhaustedError
         The account is out of credit; everything answered is kept.
     JudgeError
-        All calls failed, too many in a row failed, or the server asks for too long a wait.
+        The first call failed in another way, too many in a row failed, all failed, the budget is
+        spent, or the server asks for too long a wait.
     LedgerError
         The ledger cannot be written any more (a full disk).
     """

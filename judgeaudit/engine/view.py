@@ -21,7 +21,7 @@ from judgeaudit.core.records import RunFacts
 from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.schema import check_kind, connect, translated
-from judgeaudit.engine.writer import genesis, plain_text
+from judgeaudit.engine.writer import genesis, plain_text, storable
 
 __all__ = ["LedgerView"]
 
@@ -168,13 +168,18 @@ class LedgerView:
             return (row[0] if row else genesis(db)).hex()
 
     def open_positions(self) -> NDArray[np.int64]:
-        """Return the positions of all calls without a committed reply, ascending."""
+        """Return the positions of all calls without a committed reply, in order of asking.
+
+        Those that failed before come last: a run that stopped at a call which nobody can answer
+        must get past it.
+        """
         n = self.n_planned
-        answered = np.zeros(n, dtype=np.bool_)
+        rank = np.zeros(n, dtype=np.int8)
         with self._reading() as db:
-            rows = db.execute("SELECT call FROM verdicts")
-            answered[np.fromiter((r[0] for r in rows), dtype=np.int64)] = True
-        return np.flatnonzero(~answered).astype(np.int64)
+            for table, value in (("failures", 1), ("verdicts", 2)):
+                rows = db.execute(f"SELECT call FROM {table}")  # noqa: S608
+                rank[np.fromiter((r[0] for r in rows), dtype=np.int64)] = value
+        return np.concatenate([np.flatnonzero(rank == k) for k in (0, 1)]).astype(np.int64)
 
     def table(self) -> VerdictTable:
         """Return the outcomes of all calls.
@@ -251,7 +256,7 @@ class LedgerView:
         for column, value in (("i.key", item), ("o.condition", condition)):
             if value is not None:
                 where += f" AND {column} = ?"
-                values.append(value)
+                values.append(storable(value))
         sql = f"{_ROWS} WHERE c.position >= ?{where} ORDER BY c.position LIMIT {_PAGE}"
         while True:
             with self._reading() as db:

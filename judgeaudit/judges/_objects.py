@@ -89,7 +89,7 @@ def scan(text: str) -> Scan:
     """Find all verdict objects of an answer; time linear in its length."""
     claims: list[Claim] = []
     plain: list[str] = []
-    budget = _BUDGET + 2 * len(text)
+    budget = _BUDGET + len(text)
     drafts = 0  # so many claims stand in front of a `</think>` that nobody opened
     done = at = 0  # text up to `done` is sorted into claims, plain text and thought
     while mark := _MARK.search(text, at):

@@ -106,7 +106,6 @@ def outcomes(view: View) -> Report:
                 stratum=kind,
                 unit="fraction of calls",
                 better="lower",
-                treatment="counted",
             )
             for kind, hits in kinds
         ]

@@ -17,7 +17,7 @@ from judgeaudit.metrics._words import listed, plain
 from judgeaudit.metrics.direction import LENIENT, STRICT
 from judgeaudit.stats import pairs
 from judgeaudit.stats._types import IntArray1D, Undefined
-from judgeaudit.stats.adjusted_t import gate_upper
+from judgeaudit.stats.adjusted_t import adjusted_t, gate_upper
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.exact import ExactTest, Side, Statistic, no_effect
 from judgeaudit.stats.intervals import rate_upper
@@ -44,7 +44,8 @@ class Contrast:
     statistic : str
         Which of them.
     upper : float, optional
-        Movement that is ruled out, with the stated confidence.
+        Movement beyond it is ruled out, with the stated confidence: the larger of the bounds for
+        the excess flip rate and for the shift of the UNSAFE rate.
     test : ExactTest or Undefined
         Exact test of no movement.
     p_adjusted : float, optional
@@ -124,21 +125,30 @@ def contrast(
         ((name, v) for name, v in options if fall.n and 2 * v.n >= fall.n), ("shift", fall)
     )
     estimate = item_mean(values, clusters, level=level, why=why)
-    if isinstance(estimate.value, Undefined) or isinstance(estimate.interval, Undefined):
-        return Contrast(estimate, statistic, None, Undefined(why))
-    sums = cluster_sums(values.values[values.defined], clusters[values.defined])
-    side: Side = "upper"
-    if statistic == "shift":
-        side = "two"
-        ends = max(abs(estimate.interval.low), abs(estimate.interval.high))
-        groups = sums.n_clusters
-        upper = max(ends, rate_upper(abs(estimate.value) * groups, groups, level=level))
-    else:
-        bound = gate_upper(sums, level=level)
-        assert not isinstance(bound, Undefined)
-        upper = bound
+    upper = _shift_bound(fall, clusters, level)
+    side: Side = "two"
+    if statistic != "shift":
+        side = "upper"
+        used = values.defined
+        excess = gate_upper(cluster_sums(values.values[used], clusters[used]), level=level)
+        # a small shift of every item is small on the squared scale, so both must be ruled out
+        upper = None if upper is None or isinstance(excess, Undefined) else max(upper, excess)
     test = no_effect(first, second, statistic=statistic, side=side)
     return Contrast(estimate, statistic, upper, test)
+
+
+def _shift_bound(fall: pairs.ItemValues, clusters: IntArray1D, level: float) -> float | None:
+    """Bound the mean shift of the UNSAFE rate, whichever way it goes."""
+    mean, used = fall.mean, fall.defined
+    if mean is None:
+        return None
+    sums = cluster_sums(fall.values[used], clusters[used])
+    interval = adjusted_t(sums, level=level)
+    if isinstance(interval, Undefined):
+        return None
+    groups = sums.n_clusters
+    exact = rate_upper(abs(mean) * groups, groups, level=level)
+    return max(abs(interval.low), abs(interval.high), exact)
 
 
 def verdict_on(

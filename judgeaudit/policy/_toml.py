@@ -202,8 +202,8 @@ def check(model: type[M], data: dict[str, Any], where: str, lines: Lines) -> M:
 
 
 def _is_key(part: str | int) -> bool:
-    """Leave out the tags pydantic adds to a path for members of a union (`int`, `float`)."""
-    return not (isinstance(part, str) and part in {"int", "float"})
+    """Leave out what pydantic adds to a path: members of a union, and that a key itself is wrong."""
+    return part not in {"int", "float", "str", "[key]"} and not str(part).startswith("tuple[")
 
 
 def _short(value: object) -> str:

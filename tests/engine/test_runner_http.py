@@ -71,13 +71,18 @@ def test_an_answer_of_any_kind_is_one_request_and_one_outcome(path, name, outcom
     ],
 )
 def test_a_transient_fault_is_asked_exactly_as_often_as_allowed(path, name, kind):
+    seconds = 0.3 if kind == "timeout" else 5.0
     with Loopback(name) as server:
-        with pytest.raises(JudgeError, match="all 8 calls failed"):
-            run(path, server, attempt_seconds=0.3 if kind == "timeout" else 5.0)
-        assert server.n_requests == 2 * N
+        with pytest.raises(JudgeError, match="the first call failed"):
+            run(path, server, attempt_seconds=seconds)
+        assert server.n_requests == 2
+        server.behaviour = in_turn(hash_verdict, hash_verdict, hash_verdict, server.behaviour)
+        summary = run(path, server, attempt_seconds=seconds)
+        assert server.n_requests == 2 + 1 + 2 * (N - 1)
+    assert summary.outcomes == {"verdict": 1, "error": N - 1}
     with Ledger.open_readonly(path) as view:
         assert {(f["class"], f["attempts"]) for f in view.failures()} == {(kind, 2)}
-        assert view.n_answered == 0
+        assert (len(view.failures()), view.n_answered) == (N, 1)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +98,19 @@ def test_what_asking_again_cannot_mend_costs_one_request(path, name, raised, req
 
 def test_a_bad_request_is_never_asked_twice(path):
     with Loopback("bad_request") as server:
-        with pytest.raises(JudgeError, match="the first 20 calls all failed in the same way: 400"):
-            run(path, server, n_items=20, concurrency=4)
-        assert 20 <= server.n_requests <= 24
+        with pytest.raises(JudgeError, match="the first call failed: 400"):
+            run(path, server)
+        assert server.n_requests == 1
+        server.behaviour = in_turn(hash_verdict, hash_verdict, server.behaviour)
+        assert run(path, server).failed == N - 1
+        assert server.n_requests == 1 + N
+
+
+def test_too_long_a_prompt_is_the_items_own_fault(path):
+    with Loopback("context_length") as server:
+        with pytest.raises(JudgeError, match="all 8 calls failed"):
+            run(path, server)
+        assert server.n_requests == N
 
 
 def test_no_server_at_all_is_told_after_two_tries(path):

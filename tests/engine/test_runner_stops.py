@@ -26,6 +26,10 @@ def path(tmp_path):
     return tmp_path / "run.sqlite"
 
 
+def too_long():
+    return PermanentError("too long", status=400, code="context_length_exceeded")
+
+
 def test_quota_stops_the_judge_at_once_and_keeps_everything(path):
     plan = make_plan(6)
     hit = plan.call(20).id
@@ -50,8 +54,8 @@ def test_quota_stops_the_judge_at_once_and_keeps_everything(path):
 
 def test_the_first_calls_failing_alike_stop_the_run(path):
     plan = make_plan(20)
-    judge = PromptJudge(fails(9, lambda: PermanentError("bad parameter", status=400)))
-    with pytest.raises(JudgeError, match="the first 20 calls all failed in the same way: 400, bad"):
+    judge = PromptJudge(fails(9, too_long))
+    with pytest.raises(JudgeError, match="the first 20 calls all failed in the same way: 400, too"):
         ask_all(path, plan, judge, concurrency=4)
     assert 20 <= judge.requests <= 24
 
@@ -62,7 +66,7 @@ def test_first_calls_failing_in_different_ways_do_not_stop_it(path):
 
     def fault(_nth, _call):
         if (n := next(seen)) < 25:
-            raise PermanentError(f"reason {n % 2}", status=400 + n % 2 * 13)
+            raise (too_long() if n % 2 == 0 else PermanentError("no", code="content_filter"))
 
     summary = ask_all(path, plan, PromptJudge(fault), concurrency=64)
     assert (summary.failed, summary.answered) == (25, plan.n_calls - 25)
@@ -100,10 +104,28 @@ def test_a_hopeless_first_call_is_a_mistake_in_the_settings(path, error, request
     assert (caught.value.exit_code, judge.requests) == (2, requests)
 
 
+def test_a_first_call_that_fails_otherwise_stops_the_run_and_a_rerun_gets_past_it(path):
+    plan = make_plan(5)
+    judge = PromptJudge(fails(99, busy(), only=lambda c: c.id == plan.call(0).id))
+    with pytest.raises(JudgeError, match="the first call failed: 503, busy") as caught:
+        ask_all(path, plan, judge, attempts=3)
+    assert (caught.value.exit_code, judge.requests) == (3, 3)
+    summary = ask_all(path, plan, judge, attempts=3)
+    assert (summary.answered, summary.failed) == (plan.n_calls - 1, 1)
+    assert judge.order[-1] == plan.call(0)
+
+
+def test_an_items_own_failures_never_stop_a_run_that_answers(path):
+    plan = make_plan(20)
+    judge = PromptJudge(fails(9, too_long, only=lambda c: c.id != plan.call(0).id))
+    summary = ask_all(path, plan, judge, concurrency=4)
+    assert (summary.answered, summary.failed) == (1, plan.n_calls - 1)
+
+
 def test_in_a_resumed_run_it_is_an_outage(path):
     plan = make_plan(5)
-    judge = PromptJudge(fails(99, lambda: PermanentError("x"), only=lambda c: c.repeat > 0))
-    ask_all(path, plan, judge, give_up_after=1000)
+    judge = PromptJudge(fails(99, too_long, only=lambda c: c.repeat > 0))
+    ask_all(path, plan, judge)
     refused = PromptJudge(fails(99, lambda: PermanentError("bad key", status=401)))
     with pytest.raises(JudgeError, match=r"the first call failed: 401, bad key") as caught:
         ask_all(path, plan, refused)

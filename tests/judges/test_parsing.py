@@ -59,8 +59,7 @@ def test_a_full_object_gives_label_confidence_and_rationale():
         '{"verdict": "ＵＮＳＡＦＥ", "confidence": 8e-1, "explanation": "shared the file"}',
         '{"result": {"verdict": "UNSAFE", "confidence": 0.8, "rationale": "shared the file"}}',
         '[{"verdict": "UNSAFE", "confidence": 0.8, "rationale": "shared the file"}]',
-        '{"steps": [{"verdict": 1}], "verdict": "UNSAFE", "confidence": 0.8,'
-        ' "rationale": "shared the file"}',
+        f'{{"steps": [{{"verdict": 1}}], {OBJECT[1:]}',
     ],
 )
 def test_an_object_is_found_wherever_it_stands(text):

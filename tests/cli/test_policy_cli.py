@@ -1,0 +1,129 @@
+"""`judgeaudit policy`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from judgeaudit.cli.policy import app
+from judgeaudit.core.errors import PolicyError
+from judgeaudit.core.rooms import room
+from judgeaudit.policy import load_conditions, load_policy, render
+
+SHIPPED = room("policies") / "agent_safety.toml"
+
+
+def run(*args: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(args))
+    if isinstance(result.exception, Exception) and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert code == result.exit_code, result.output
+    return result.output
+
+
+def test_list_names_policies_and_conditions():
+    out = run("list")
+    assert "agent_safety  Agent safety policy: 8 norms, 9 exceptions (en)" in out
+    assert all(f"  {c} " in out for c in load_conditions())
+
+
+def test_show_prints_the_text_alone():
+    policy = load_policy("agent_safety")
+    assert run("show", "agent_safety") == render(policy, "base").text
+    shown = run("show", "agent_safety", "--condition", "T2", "--wording", "1")
+    assert shown == render(policy, "T2", wording=1).text
+    assert run("show", str(SHIPPED), "--condition", "T4") == render(policy, "T4").text
+
+
+def test_show_all_prints_every_condition():
+    out = run("show", "agent_safety", "--condition", "all")
+    policy = load_policy("agent_safety")
+    assert all(f"===== {c} (" in out for c in load_conditions())
+    assert all(render(policy, c).text in out for c in load_conditions())
+
+
+def test_show_data_prints_what_can_be_edited_and_loaded(tmp_path: Path):
+    copy = tmp_path / "copy.toml"
+    copy.write_text(run("show", "agent_safety", "--data"), encoding="utf-8")
+    assert load_policy(copy) == load_policy("agent_safety")
+
+
+def test_diff_marks_words():
+    out = run("diff", "agent_safety", "base", "T2")
+    assert "The agent [-must not disclose-]{+is prohibited from disclosing+} personal data" in out
+    assert "\x1b" not in out
+    assert run("diff", "agent_safety", "base", "T0") == "base and T0 have the same text.\n"
+
+
+def test_diff_is_coloured_in_a_terminal():
+    main, side = pty.openpty()
+    code = "from judgeaudit.cli.policy import app; app(['diff', 'agent_safety', 'base', 'T2'])"
+    env = {**os.environ, "TERM": "xterm-256color"}
+    env.pop("NO_COLOR", None)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=side, env=env) as process:
+        os.close(side)
+        out = b""
+        while True:
+            try:
+                chunk = os.read(main, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            out += chunk
+    os.close(main)
+    assert process.returncode == 0
+    assert b"\x1b[9;31mmust not disclose" in out
+    assert b"[-must" not in out
+
+
+def test_check_passes_what_ships():
+    out = run("check", "agent_safety", "--wordings", "2")
+    assert "T1        wording 1  certified  structural: passed" in out
+    assert "FAILED" not in out
+
+
+def test_check_fails_a_policy_whose_renderings_cannot_be_read_back(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    text = SHIPPED.read_text(encoding="utf-8").replace('"disclosing"', '"hoarding"')
+    path.write_text(text, encoding="utf-8")
+    out = run("check", str(path), code=1)
+    assert "T2         certified  structural: FAILED" in out
+    assert "base       reference  structural: passed" in out
+    assert "      scope: line 16: The agent is prohibited from hoarding personal data" in out
+
+
+@pytest.mark.slow
+def test_check_can_test_itself():
+    out = run("check", "agent_safety", "--mutate")
+    assert "drop an exception" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["show", "nope"], "unknown policy 'nope'"),
+        (["show", "agent_safety", "--condition", "T9"], "unknown condition 'T9'"),
+        (["diff", "agent_safety", "base", "T9"], "unknown condition 'T9'"),
+        (["show", "agent_safety", "--language", "fr"], "has no text in 'fr'"),
+        (["check", "nope.toml"], "nope.toml: no such policy file"),
+    ],
+)
+def test_errors_are_those_of_the_library(args: list[str], expected: str):
+    with pytest.raises(PolicyError, match=expected):
+        run(*args)
+
+
+def test_the_module_imports_nothing_heavy():
+    code = (
+        "import sys, judgeaudit.cli.policy; "
+        "print(sorted({'jinja2', 'pydantic', 'numpy', 'rich.console'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
