@@ -17,13 +17,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
-    from judgeaudit.core.records import JudgeTemplate, RunFacts, ScoreSet
+    from judgeaudit.core.records import RunFacts, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
@@ -142,9 +141,11 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit import policy as policies
     from judgeaudit.core.clock import now_utc
     from judgeaudit.corpora import load
+    from judgeaudit.engine.estimate import Price
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import make_protocol
+    from judgeaudit.judges import _choice as choice
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
 
     policy = policies.load_policy(spec.policy)
@@ -160,8 +161,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     renderings = tuple(
         policies.render(policy, c.id, language=spec.language) for c in protocol.conditions
     )
-    template = load_judge_template(spec.template or _template_for(spec.judge))
-    judge = _judge_spec(spec, template)
+    template = load_judge_template(spec.template or choice.template_for(spec.judge))
+    judge = choice.judge_spec(spec, template)
     corpus = load(
         spec.corpus,
         data=spec.data,
@@ -177,14 +178,15 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         fence_key = f"{spec.seed}/{item.key}"
         return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
 
+    price = choice.price_of(judge)
     plan = build_plan(
         corpus.items,
         renderings,
         protocol,
         judge,
         prompt_of,
-        vacuum=policies.vacuum_trajectory(),
-        price=_price(judge),
+        vacuum=policies.vacuum_trajectory,
+        price=None if price is None else Price(*price),
     )
     meta = RunMeta(
         protocol=protocol,
@@ -232,6 +234,7 @@ def run(
     from judgeaudit.engine.ledger import Ledger
     from judgeaudit.engine.limits import Limits
     from judgeaudit.engine.progress import make_progress
+    from judgeaudit.judges import _choice as choice
     from judgeaudit.judges.base import JUDGES, PlantedJudge
 
     if isinstance(spec, Prepared):
@@ -244,7 +247,7 @@ def run(
     if isinstance(judge, PlantedJudge):
         judge.learn(ready.corpus.items)
     limits = Limits(
-        concurrency=spec.concurrency or _default_concurrency(ready.judge),
+        concurrency=spec.concurrency or choice.concurrency_for(ready.judge),
         attempts=spec.attempts,
         attempt_seconds=spec.attempt_seconds,
         call_seconds=spec.call_seconds,
@@ -327,9 +330,10 @@ def _scores(view: LedgerView) -> ScoreSet:
 
 def _card(view: LedgerView, created: str | None) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     from judgeaudit.cards import build
+    from judgeaudit.judges import _choice as choice
 
     scores = _scores(view)
-    facts = view.facts(_judge_note(view.meta.judge))
+    facts = view.facts(choice.note_on(view.meta.judge))
     made = build(facts, scores, created=created or facts.ended or view.meta.created)
     return made, scores, facts
 
@@ -342,59 +346,6 @@ def _finish(
     made, scores, facts = _card(view, created)
     write(made, folder)
     return AuditResult(made, scores, facts, folder, interrupted)
-
-
-# -- the judge -------------------------------------------------------------------------------
-
-
-def split_judge(text: str) -> tuple[str, str]:
-    """Split what the user calls a judge into backend and model.
-
-    `local`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours; anything else is
-    a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
-    """
-    from judgeaudit.judges.base import JUDGES
-
-    backend, _, model = text.partition(":")
-    if "/" not in backend and backend in JUDGES:
-        return backend, model
-    return "litellm", text
-
-
-def _template_for(judge: str) -> str:
-    return "verdict_only" if split_judge(judge)[0] == "local" else "default"
-
-
-def _judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
-    backend, model = split_judge(spec.judge)
-    decoding: dict[str, Any] = dict(spec.decoding)
-    if spec.temperature is not None:
-        decoding["temperature"] = spec.temperature
-    if spec.max_tokens is not None:
-        decoding["max_tokens"] = spec.max_tokens
-    if backend == "local":
-        from judgeaudit.judges.local import local_spec
-
-        return local_spec(model or None, template=template, decoding=decoding)
-    if backend != "litellm" and spec.api_base:
-        raise ConfigError(
-            f"--api-base does not go with judge {spec.judge!r}",
-            mend="It belongs to LiteLLM model strings, such as openai/<name>",
-        )
-    return JudgeSpec(
-        backend=backend,
-        model=model,
-        api_base=spec.api_base,
-        template_id=template.id,
-        template_sha256=template.sha256,
-        output_format=spec.output_format or "plain",
-        decoding=decoding,
-        sends_seed=bool(spec.send_seed),
-    )
-
-
-def _default_concurrency(judge: JudgeSpec) -> int:
-    return {"local": 2}.get(judge.backend, 16)
 
 
 def _versions() -> dict[str, str]:

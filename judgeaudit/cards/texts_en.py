@@ -79,6 +79,16 @@ METRICS: Final[dict[str, MetricText]] = {
         "off. 0 only if rewording changes nothing. A squared scale: a shift of 30 points counts 9.",
         "This is the figure for the question whether wording matters.",
     ),
+    "delta_paper_bca": MetricText(
+        "Excess flips (paper), BCa interval",
+        "The paper's figure with the paper's bootstrap interval, which is too narrow for judges "
+        "that flip rarely.",
+    ),
+    "gee_log_odds": MetricText(
+        "Log odds that a pair disagrees (GEE)",
+        "The paper's confirmation by logistic regression: rewording against asking twice; 0 is "
+        "no effect.",
+    ),
     "flip_rate": MetricText(
         "Raw flips",
         "Share of (reworded, base) pairs of calls that disagree, noise included.",
@@ -134,6 +144,13 @@ METRICS: Final[dict[str, MetricText]] = {
     "undue_clear_delta_debiased": MetricText(
         "Excess flips on clear items (debiased)",
         "Flips on clear items less the noise of both sides.",
+    ),
+    "undue_ambiguous_delta_paper": MetricText(
+        "Excess flips on ambiguous items (paper)", "The same on items on which raters disagree."
+    ),
+    "undue_ambiguous_delta_debiased": MetricText(
+        "Excess flips on ambiguous items (debiased)",
+        "The same on items on which raters disagree.",
     ),
     "undue_risk_ratio": MetricText(
         "Clear against ambiguous",
@@ -195,7 +212,7 @@ FAMILIES: Final = (
         "threshold, burden of proof and default rule; a verdict that changes with it measures the "
         "wording, not the behaviour. The placebo is the base text again: its excess must be 0.",
         ("delta_paper", "delta_debiased"),
-        ("flip_rate", "signed_shift", "rms_shift"),
+        ("flip_rate", "signed_shift", "rms_shift", "delta_paper_bca", "gee_log_odds"),
     ),
     Family(
         "threshold",
@@ -210,7 +227,12 @@ FAMILIES: Final = (
         "Where raters disagree, an unsteady verdict can be explained. On a clear item, under a "
         "certified rewrite, it cannot: that flip is undue.",
         ("undue_share", "undue_null", "undue_clear", "undue_ambiguous", "undue_risk_ratio"),
-        ("undue_clear_delta_paper", "undue_clear_delta_debiased"),
+        (
+            "undue_clear_delta_paper",
+            "undue_clear_delta_debiased",
+            "undue_ambiguous_delta_paper",
+            "undue_ambiguous_delta_debiased",
+        ),
     ),
     Family(
         "pis",

@@ -9,16 +9,20 @@ from judgeaudit.core.terminal import plain
 
 if TYPE_CHECKING:
     from judgeaudit.audit import AuditResult, Prepared
-    from judgeaudit.core.records import ScoreSet
+    from judgeaudit.core.records import Score, ScoreSet
 
 __all__ = ["of_plan", "of_result", "of_scores"]
+
+_HERE = ("local", "scripted", "replay")
 
 
 def of_plan(ready: Prepared) -> str:
     """Say who will be asked what, how often, and at what price."""
     plan, facts, estimate = ready.plan, ready.corpus.facts, ready.plan.estimate
     by_condition = ", ".join(f"{c} {n}" for c, n in plan.counts.items())
-    if estimate.cost_least is None:
+    if ready.judge.backend in _HERE:
+        price = "none: it runs on this machine"
+    elif estimate.cost_least is None:
         price = estimate.cost_note
     elif estimate.cost_most is None:
         price = f"at least {words.money(estimate.cost_least)} ({estimate.cost_note})"
@@ -56,7 +60,7 @@ def of_result(result: AuditResult) -> str:
     ):
         score = result.scores.find(metric, condition)
         if score is not None:
-            lines.append(f"  {title:<24} {words.estimate(score)}  {words.interval(score)}".rstrip())
+            lines.append(f"  {title:<24} {_estimate(score)}")
     lines.append("")
     lines += [f"  {w.severity}: {w.sentence}" for w in made.warnings]
     lines.append("")
@@ -66,6 +70,12 @@ def of_result(result: AuditResult) -> str:
         lines.append("The same command goes on from here.")
     lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")
     return plain("\n".join(lines))
+
+
+def _estimate(score: Score) -> str:
+    if score.low is None:
+        return words.estimate(score)
+    return f"{words.estimate(score)}  {words.interval(score)}"
 
 
 def of_scores(scores: ScoreSet) -> str:

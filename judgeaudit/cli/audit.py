@@ -65,9 +65,7 @@ def _audit(
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option(
-            help="sample, rjudge, assebench or jsonl (your own).", rich_help_panel=_WHAT
-        ),
+        typer.Option(help="sample, rjudge, assebench or jsonl (your own).", rich_help_panel=_WHAT),
     ] = None,
     data: Annotated[
         str | None,
@@ -100,17 +98,19 @@ def _audit(
         str | None, typer.Option(help="quick, default or paper.", rich_help_panel=_HOW)
     ] = None,
     base_repeats: Annotated[
-        int | None, typer.Option("-K", "--base-repeats", help="Base calls an item.",
-                                 rich_help_panel=_HOW)
+        int | None,
+        typer.Option("-K", "--base-repeats", help="Base calls an item.", rich_help_panel=_HOW),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option("-L", "--repeats", help="Calls a condition an item.",
-                                 rich_help_panel=_HOW)
+        int | None,
+        typer.Option("-L", "--repeats", help="Calls a condition an item.", rich_help_panel=_HOW),
     ] = None,
     condition: Annotated[
         list[str] | None,
-        typer.Option(help="Use these conditions instead of the preset's (repeat the flag).",
-                     rich_help_panel=_HOW),
+        typer.Option(
+            help="Use these conditions instead of the preset's (repeat the flag).",
+            rich_help_panel=_HOW,
+        ),
     ] = None,
     control_items: Annotated[
         int | None, typer.Option(help="Items under the controls.", rich_help_panel=_HOW)
@@ -136,8 +136,8 @@ def _audit(
         typer.Option(help="Seconds a call may take, retries included.", rich_help_panel=_RUN),
     ] = None,
     plan_only: Annotated[
-        bool, typer.Option("--plan", help="Count and price the calls, and stop.",
-                           rich_help_panel=_RUN)
+        bool,
+        typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=_RUN)
@@ -152,7 +152,9 @@ def _audit(
     from judgeaudit.cli import _words
 
     flags: dict[str, Any] = {
-        name: value for name, value in choices.items() if name in audit.CHOICES and value is not None
+        name: value
+        for name, value in choices.items()
+        if name in audit.CHOICES and value is not None
     }
     if condition:
         flags["conditions"] = tuple(condition)

@@ -70,7 +70,7 @@ def _diff(
 ) -> None:
     """Compare the texts of two conditions word by word."""
     from judgeaudit.policy import load_policy, render
-    from judgeaudit.policy.worddiff import plain_diff, word_diff
+    from judgeaudit.policy.worddiff import in_order_of, plain_diff, word_diff
 
     policy = load_policy(name)
     old = render(policy, first, language=language, wording=wording)
@@ -78,7 +78,10 @@ def _diff(
     if old.text == new.text:
         print(f"{first} and {second} have the same text.")
         return
-    pieces = word_diff(old.text, new.text)
+    before = in_order_of(new.text, old.text)
+    if before != old.text:
+        print(f"(Items are compared in the order of {second}.)\n")
+    pieces = word_diff(before, new.text)
     if not sys.stdout.isatty():
         print(plain_diff(pieces), end="")
         return

@@ -29,7 +29,9 @@ def plain(text: str, *, limit: int | None = None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        c if c in _KEEP or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"} else _escape(c)
+        c
+        if c in _KEEP or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+        else _escape(c)
         for c in text
     )
 

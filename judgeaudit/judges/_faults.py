@@ -94,6 +94,8 @@ _TIMEOUT: Final = frozenset(
 _WRAPPING: Final = re.compile(
     r"\A(?:(?:litellm\.)?\w*(?:Error|Timeout|Exception)\w*(?::| -|(?= \w*(?:Error|Exception)))\s+)+"
 )
+# LiteLLM's own advice in its messages, which this door does not take.
+_ADVICE: Final = re.compile(r"\s*To drop (?:these|unsupported).*", re.DOTALL)
 _ASK_AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
@@ -174,7 +176,7 @@ def gather(exc: BaseException) -> Facts:
         code=codes[0] if codes else None,
         kinds=frozenset({c.lower() for c in codes} | {k for x in chain for k in _class_names(x)}),
         parameter=parameters[0] if parameters else None,
-        message=said[0] if said else _WRAPPING.sub("", _words(exc)).partition("Traceback")[0],
+        message=said[0] if said else _unwrapped(_words(exc)),
         headers=headers,
         everything=everything,
     )
@@ -193,7 +195,8 @@ def read_fault(f: Facts, key_name: str | None) -> Fault:
     if f.kinds & _FILTER:
         return Fault(None, "content_filter")
     status = f.status or f.claimed or 0
-    head = f"HTTP {f.status}" if f.status else "refused before it was sent"
+    unsent = "refused before it was sent" if 400 <= status < 500 else "the request failed"
+    head = f"HTTP {f.status}" if f.status else unsent
     head += f" ({f.code})" if f.code else ""
     if named := _named(f, status, head):
         return named
@@ -299,6 +302,10 @@ def _class_names(x: BaseException) -> Iterator[str]:
 def _words(x: BaseException) -> str:
     text = getattr(x, "message", None)
     return text if isinstance(text, str) and text else str(x)
+
+
+def _unwrapped(words: str) -> str:
+    return _ADVICE.sub("", _WRAPPING.sub("", words).partition("Traceback")[0])
 
 
 def _sent_status(x: BaseException) -> int | None:

@@ -7,13 +7,13 @@ list fetched at import, `.env` files. Keys come from the environment and nowhere
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import functools
 import json
 import logging
 import os
 import time
-import urllib.request
 import warnings
 import weakref
 from typing import Any, Final
@@ -91,7 +91,6 @@ class LiteLLMJudge:
             self._parameters["api_base"] = spec.api_base
         if key is not None:
             self._parameters["api_key"] = key
-        _OPEN.add(self)
 
     def __repr__(self) -> str:
         return f"LiteLLMJudge({self._where()!r})"
@@ -153,6 +152,7 @@ class LiteLLMJudge:
 
     async def _request(self, prompt: JudgePrompt, seed: int) -> Reply:
         litellm = _litellm()
+        _OPEN.add(self)
         seeded = {"seed": seed} if self._spec.sends_seed else {}
         messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
         started = time.perf_counter()
@@ -316,6 +316,8 @@ def _find_key(spec: JudgeSpec, provider: str, given: str | None) -> tuple[str | 
 
 
 def _models_at(api_base: str, key: str) -> list[str]:
+    import urllib.request
+
     request = urllib.request.Request(  # noqa: S310 - the address was checked to be http or https
         f"{api_base.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"}
     )
@@ -370,5 +372,12 @@ def _import_litellm() -> Any:
 
     if "LITELLM_LOG" not in os.environ:
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
-    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    # about odd bodies, and about calls that are cancelled while they wait for a thread
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never", RuntimeWarning)
+    litellm.suppress_debug_info = True
+    # a first call imports 40 modules more: here, and not on the clock of a judge's first answer
+    hello = [{"role": "user", "content": "hello"}]
+    with contextlib.suppress(Exception):
+        litellm.completion("openai/warm-up", hello, mock_response="sent nowhere")
     return litellm

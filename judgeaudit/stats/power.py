@@ -4,168 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, comb, exp, inf, lgamma, sqrt
+from math import ceil, sqrt
 from typing import Literal
 
 import numpy as np
 
 from judgeaudit.core.table import Counts
 from judgeaudit.stats import pairs
-from judgeaudit.stats._types import FloatArray1D
+from judgeaudit.stats._types import FloatArray1D, IntArray1D
 from judgeaudit.stats.exact import ExactTest, no_effect
 from judgeaudit.stats.intervals import normal_quantile
 
 __all__ = [
     "ItemPlan",
     "Moments",
-    "connor_items",
     "detectable_effect",
     "items_for",
-    "mcnemar_items",
-    "mcnemar_power",
     "moments",
     "pooled_error",
-    "rate_items",
     "simulated_power",
 ]
 
 Excess = Literal["delta_paper", "delta_debiased"]
-
-
-def rate_items(p: float, relative_error: float, *, z: float | None = None) -> int:
-    """Items that estimate a rate with a given relative error, ceil(z^2 (1-p) / (e^2 p)).
-
-    Parameters
-    ----------
-    p : float
-        The rate, above 0.
-    relative_error : float
-        Half-width of the 95% interval over the rate.
-    z : float, optional
-        Normal quantile; the exact 97.5% one where it is left out (1.96 changes some answers).
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> rate_items(0.01, 0.2, z=1.96)
-    9508
-    """
-    z = normal_quantile(0.975) if z is None else z
-    return ceil(z * z * (1 - p) / (relative_error**2 * p))
-
-
-def connor_items(
-    jitter: float,
-    delta: float,
-    *,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    two_sided: bool = False,
-) -> int:
-    """Items for the single-shot triple: two base calls and one call under the condition.
-
-    Parameters
-    ----------
-    jitter, delta : float
-        Jitter and excess flip rate that is to be found, fractions; delta above 0.
-    alpha, power : float
-        Size of the test and wanted power.
-    two_sided : bool
-        Whether alpha is split over both sides.
-
-    Returns
-    -------
-    int
-
-    References
-    ----------
-    Connor 1987, Biometrics 43; estimators.md, section 9.
-
-    Examples
-    --------
-    >>> connor_items(0.05, 0.05)
-    246
-    """
-    psi = jitter + delta
-    z_size = normal_quantile(1 - (alpha / 2 if two_sided else alpha))
-    z_power = normal_quantile(power)
-    return ceil((z_size * sqrt(psi) + z_power * sqrt(psi - delta**2)) ** 2 / delta**2)
-
-
-def mcnemar_power(n: int, jitter: float, delta: float, *, alpha: float = 0.05) -> float:
-    """Power of the one-sided exact McNemar test on n single-shot triples.
-
-    Parameters
-    ----------
-    n : int
-        Items.
-    jitter, delta : float
-        True jitter and excess flip rate.
-    alpha : float
-        Size of the test.
-
-    Returns
-    -------
-    float
-    """
-    from scipy.special import betainc, gammaln
-
-    psi = jitter + delta
-    share = 0.5 * (1 + delta / psi)
-    m = np.arange(n + 1)
-    smallest = _critical(n, alpha)
-    log_n = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
-    rest = (n - m) * np.log1p(-psi) if psi < 1 else np.where(m == n, 0.0, -inf)
-    weight = np.exp(log_n + m * np.log(psi) + rest)
-    there = smallest <= m
-    reject = np.zeros(n + 1)
-    reject[there] = betainc(smallest[there], m[there] - smallest[there] + 1, share)
-    return float(np.sum(weight * reject))
-
-
-def _critical(n: int, alpha: float) -> FloatArray1D:
-    """Smallest number of +1 among m = 0..n that the sign test rejects; m + 1 where none does."""
-    from scipy.special import bdtrik, betainc
-
-    m = np.arange(1, n + 1)
-    # P(X >= c) <= alpha; the quantile is rounded, so it is checked and moved by one if need be
-    c = np.floor(bdtrik(1 - alpha, m, 0.5)) + 1
-
-    def tail(x: FloatArray1D) -> FloatArray1D:
-        inside = np.clip(x, 1, m)
-        return np.where(x > m, 0.0, np.where(x <= 0, 1.0, betainc(inside, m - inside + 1, 0.5)))
-
-    for _ in range(3):
-        c = np.where(tail(c) > alpha, c + 1, c)
-        c = np.where((c > 0) & (tail(c - 1) <= alpha), c - 1, c)
-    return np.concatenate(([1.0], np.minimum(c, m + 1)))
-
-
-def mcnemar_items(jitter: float, delta: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Items from which the exact McNemar test keeps the wanted power.
-
-    Parameters
-    ----------
-    jitter, delta : float
-        Jitter and excess flip rate that is to be found, fractions; delta above 0.
-    alpha, power : float
-        Size of the test and wanted power.
-
-    Returns
-    -------
-    int
-        Power of an exact test goes up and down with n; from this n on it does not fall below.
-    """
-    start = connor_items(jitter, delta, alpha=alpha, power=power)
-    n = start + max(40, start // 5)
-    while mcnemar_power(n, jitter, delta, alpha=alpha) < power + 0.01:
-        n += max(20, start // 20)
-    while n > 1 and mcnemar_power(n - 1, jitter, delta, alpha=alpha) >= power:
-        n -= 1
-    return n
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +81,12 @@ def moments(
     s, t = (a.reshape(-1) for a in np.meshgrid(np.arange(K + 1), np.arange(L + 1), indexing="ij"))
     x = _item_value(s, K, t, L, statistic)
     doubtful = 4 * jitter
-    still = doubtful * _doubtful(s, K, t, L) + (1 - doubtful) * _settled(s, K, t, L)
-    moved = doubtful * _doubtful(s, K, L - t, L) + (1 - doubtful) * _settled(s, K, L - t, L)
+
+    def chances(v: IntArray1D) -> FloatArray1D:
+        calls = (s, K), (v, L)
+        return doubtful * _beta_chances(*calls) + (1 - doubtful) * _settled(*calls)
+
+    still, moved = chances(t), chances(L - t)
     under = (1 - flip) * still + flip * moved
     null_mean, mean = float(np.sum(still * x)), float(np.sum(under * x))
     return Moments(
@@ -251,32 +115,41 @@ def _item_value(s: np.ndarray, K: int, t: np.ndarray, L: int, statistic: Excess)
     return found.values
 
 
-def _doubtful(s: np.ndarray, K: int, t: np.ndarray, L: int) -> FloatArray1D:
-    """P(s, t) for p ~ Beta(1/2, 1/2)."""
-    return np.array(
-        [
-            comb(K, a) * comb(L, b) * exp(_log_beta(a + b, K + L - a - b))
-            for a, b in zip(s.tolist(), t.tolist(), strict=True)
-        ]
+def _beta_chances(*calls: tuple[IntArray1D, int]) -> FloatArray1D:
+    """Joint chance of numbers of UNSAFE among calls that share p ~ Beta(1/2, 1/2)."""
+    from scipy.special import betaln, gammaln
+
+    unsafe: IntArray1D = sum((x for x, _ in calls), np.zeros_like(calls[0][0]))
+    total = sum(n for _, n in calls)
+    logs = np.asarray(
+        betaln(unsafe + 0.5, total - unsafe + 0.5) - betaln(0.5, 0.5), dtype=np.float64
     )
+    for x, n in calls:
+        logs += gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
+    return np.asarray(np.exp(logs), dtype=np.float64)
 
 
-def _log_beta(a: int, b: int) -> float:
-    """Log of B(a + 1/2, b + 1/2) / B(1/2, 1/2)."""
-    return lgamma(a + 0.5) + lgamma(b + 0.5) - lgamma(a + b + 1) - 2 * lgamma(0.5)
-
-
-def _settled(s: np.ndarray, K: int, t: np.ndarray, L: int) -> FloatArray1D:
-    """P(s, t) for p = 0 or 1, each with chance 1/2."""
-    return 0.5 * ((s == 0) & (t == 0)) + 0.5 * ((s == K) & (t == L))
+def _settled(*calls: tuple[IntArray1D, int]) -> FloatArray1D:
+    """Joint chance of the same for p = 0 or 1, each with chance 1/2."""
+    none = np.all([x == 0 for x, _ in calls], axis=0)
+    every = np.all([x == n for x, n in calls], axis=0)
+    return np.asarray(0.5 * none + 0.5 * every, dtype=np.float64)
 
 
 def pooled_error(
-    n: int, jitter: float, K: int, L: int, conditions: int, *, statistic: Excess = "delta_paper"
+    n: int,
+    jitter: float,
+    K: int,
+    L: int,
+    *,
+    conditions: int,
+    delta: float = 0.0,
+    statistic: Excess = "delta_paper",
 ) -> float:
-    """Standard error of the pooled excess flip rate of a judge without an effect.
+    """Compute the standard error of the pooled excess flip rate under the planning model.
 
-    All conditions share the base calls, so their item values are correlated.
+    All conditions share the base calls, so their item values are correlated; hard flips fall on
+    items independently in each condition.
 
     Parameters
     ----------
@@ -288,29 +161,33 @@ def pooled_error(
         Base calls, and calls under each condition, an item.
     conditions : int
         Certified conditions that are pooled.
+    delta : float
+        Mean effect of each condition.
     statistic : {"delta_paper", "delta_debiased"}
         Which excess flip rate.
 
     Returns
     -------
     float
+
+    References
+    ----------
+    estimators.md, section 9 (its figures: delta = 0.01).
     """
-    _flip_share(jitter, 0.0)
+    flip = _flip_share(jitter, delta)
     grids = np.meshgrid(*(np.arange(m + 1) for m in (K, L, L)), indexing="ij")
     s, t, u = (a.reshape(-1) for a in grids)
     x = _item_value(s, K, t, L, statistic)
     y = _item_value(s, K, u, L, statistic)
-    doubtful = 4 * jitter
-    chances = np.array(
-        [
-            comb(K, a) * comb(L, b) * comb(L, c) * exp(_log_beta(a + b + c, K + 2 * L - a - b - c))
-            for a, b, c in zip(s.tolist(), t.tolist(), u.tolist(), strict=True)
-        ]
-    )
-    # items at 0 or 1 have the value 0 in every condition
-    mean = doubtful * float(np.sum(chances * x))
-    variance = doubtful * float(np.sum(chances * x * x)) - mean**2
-    covariance = doubtful * float(np.sum(chances * x * y)) - mean**2
+    chances = np.zeros(s.size)
+    for first, p_first in ((t, 1 - flip), (L - t, flip)):
+        for second, p_second in ((u, 1 - flip), (L - u, flip)):
+            doubtful = _beta_chances((s, K), (first, L), (second, L))
+            settled = _settled((s, K), (first, L), (second, L))
+            chances += p_first * p_second * (4 * jitter * doubtful + (1 - 4 * jitter) * settled)
+    mean = float(np.sum(chances * x))
+    variance = float(np.sum(chances * x * x)) - mean**2
+    covariance = float(np.sum(chances * x * y)) - mean**2
     return sqrt((variance + (conditions - 1) * covariance) / conditions / n)
 
 
@@ -379,36 +256,45 @@ def items_for(
     if rng is None:
         return ItemPlan(low, high, high, None)
 
-    def at(n: int) -> float:
-        return simulated_power(
-            n, jitter, delta, K, L, rng, statistic=statistic, alpha=alpha, simulations=simulations
-        )
+    return _by_simulation(
+        lambda n: simulated_power(
+            n, jitter, delta, (K, L), rng, statistic=statistic, alpha=alpha, simulations=simulations
+        ),
+        low,
+        high,
+        power,
+        simulations,
+    )
 
-    n, reached = _bisect(at, low, high, power)
-    return ItemPlan(low, high, n, reached)
+
+def _by_simulation(
+    at: Callable[[int], float], low: int, high: int, power: float, simulations: int
+) -> ItemPlan:
+    """Simulate at several n and read the answer off a fit, power = Phi(a + b sqrt(n)).
+
+    One point alone would make the answer as noisy as its simulation.
+    """
+    sizes = sorted({int(n) for n in np.geomspace(max(2, 0.9 * low), 1.1 * high, 7)})
+    share = [(at(n) * simulations + 0.5) / (simulations + 1) for n in sizes]
+    roots, probits = np.sqrt(sizes), np.array([normal_quantile(p) for p in share])
+    # each probit's precision, by the delta method
+    precision = np.exp(-(probits**2)) / (np.array(share) * (1 - np.array(share)))
+    slope, intercept = np.polyfit(roots, probits, 1, w=np.sqrt(precision))
+    n = ceil(((normal_quantile(power) - intercept) / slope) ** 2)
+    return ItemPlan(low, high, n, _phi(float(intercept + slope * sqrt(n))))
 
 
-def _bisect(at: Callable[[int], float], low: int, high: int, power: float) -> tuple[int, float]:
-    reached = at(high)
-    while reached < power:
-        low, high = high, ceil(1.2 * high)
-        reached = at(high)
-    while high - low > max(1, high // 50):
-        middle = (low + high) // 2
-        found = at(middle)
-        if found >= power:
-            high, reached = middle, found
-        else:
-            low = middle
-    return high, reached
+def _phi(x: float) -> float:
+    from scipy.special import ndtr
+
+    return float(ndtr(x))
 
 
 def simulated_power(
     n: int,
     jitter: float,
     delta: float,
-    K: int,
-    L: int,
+    calls: tuple[int, int],
     rng: np.random.Generator,
     *,
     statistic: Excess = "delta_debiased",
@@ -421,8 +307,10 @@ def simulated_power(
     ----------
     n : int
         Items.
-    jitter, delta, K, L, statistic, alpha
+    jitter, delta, statistic, alpha
         As in `items_for`.
+    calls : tuple of int
+        K and L.
     rng : numpy.random.Generator
         Seeded by the caller.
     simulations : int
@@ -433,6 +321,7 @@ def simulated_power(
     float
     """
     flip = _flip_share(jitter, delta)
+    K, L = calls
     none = np.zeros(n, dtype=np.int64)
     hits = 0
     for _ in range(simulations):
@@ -472,20 +361,18 @@ def detectable_effect(
         .76, with the second .91 to .99. None where even a flip of every item is not found.
     """
     largest = 1 - 2 * jitter
+
+    def bracket(effect: float) -> tuple[int, int]:
+        plan = items_for(jitter, effect, K, L, statistic=statistic, alpha=alpha, power=power)
+        return plan.low, plan.high
+
     ends = []
-    for pick in (lambda plan: plan.low, lambda plan: plan.high):
+    for end in (0, 1):
         low, high = 0.0, largest
-        if (
-            pick(items_for(jitter, largest, K, L, statistic=statistic, alpha=alpha, power=power))
-            > n
-        ):
+        if bracket(largest)[end] > n:
             return None
         for _ in range(40):
             middle = 0.5 * (low + high)
-            plan = items_for(jitter, middle, K, L, statistic=statistic, alpha=alpha, power=power)
-            if pick(plan) <= n:
-                high = middle
-            else:
-                low = middle
+            low, high = (low, middle) if bracket(middle)[end] <= n else (middle, high)
         ends.append(high)
     return ends[0], ends[1]

@@ -57,7 +57,8 @@ def triples(first: Verdicts, second: Verdicts, other: Verdicts) -> NDArray[np.in
     array of int8, shape (n_items,)
         -1, 0 or 1; not 0 exactly where v differs from the second base verdict.
     """
-    return (first != other).astype(np.int8) - (first != second).astype(np.int8)
+    d = (first != other).astype(np.int8) - (first != second).astype(np.int8)
+    return np.asarray(d, dtype=np.int8)
 
 
 def effect_process(d: NDArray[np.int8]) -> FloatArray1D:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ def win_share(a: Sequence[float], b: Sequence[float]) -> float:
     scale = float(np.abs(d).max())
     d = d / scale
     order = np.argsort(d, kind="stable")
-    for low, high in zip(order[:-1], order[1:], strict=True):
+    for low, high in pairwise(order):
         if d[high] - d[low] < _NUDGE:
             d[high] = d[low] + _NUDGE
     share = 0.0
@@ -136,6 +137,6 @@ def ranking_stability(
             wins[worse, better] = float(np.mean(gap < 0))
             agreed += np.sign(gap)
             kept &= gap >= 0
-    pairs = n * (n - 1) / 2
-    tau = float(np.mean(agreed)) / pairs if pairs else 1.0
+    couples = n * (n - 1) / 2
+    tau = float(np.mean(agreed)) / couples if couples else 1.0
     return RankingStability(tuple(order.tolist()), float(np.mean(kept)), tau, wins, draws)

@@ -118,7 +118,7 @@ def test_a_low_score_without_an_effect_of_wording_is_explained():
     scores = numbers(QUIET, undue=0.55, flips=20, pis=(0.15, 0.0, 0.5))
     got = headline(run(scores, {"band": "untrustworthy"}))
     assert (got.code, got.stance) == ("low_score_quiet", "with_care")
-    assert "read the three parts, not the score" in got.sentence
+    assert "read the parts, not the score" in got.sentence
     assert "55% of its 20 flips fall on clear items" in got.sentence
 
 
@@ -129,11 +129,56 @@ def test_an_effect_above_the_threshold_is_untrustworthy():
     assert "gives verdicts that depend on how the policy is worded" in got.sentence
 
 
-def test_an_unsettled_effect_is_not_asserted():
+def without_tests(scores):
+    """Take the exact tests away: no single condition is shown to change verdicts."""
+    return [x.model_copy(update={"p_value": None, "p_adjusted": None}) for x in scores]
+
+
+def test_one_condition_shown_by_its_test_is_enough():
     scores = numbers(BRITTLE, undue=0.6, pis=(0.05, 0.0, 0.3))
     got = headline(run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"}))
+    assert got.code == "untrustworthy"
+    assert "the rewording T4 (exceptions in front) changes 19.0 [16.0, 22.0] more" in got.sentence
+
+
+def test_an_unsettled_effect_is_not_asserted():
+    scores = without_tests(numbers(BRITTLE, undue=0.6, pis=(0.05, 0.0, 0.3)))
+    got = headline(run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"}))
+    assert (got.code, got.stance) == ("low_score_open", "cannot_tell")
+    assert "60% of its 42 flips fall on clear items (chance alone: 60%)" in got.sentence
+    assert "it is not settled whether" in got.sentence
+
+
+def test_flips_that_gather_on_clear_items_beyond_chance_condemn():
+    scores = without_tests(numbers(QUIET, undue=0.8, pis=(0.0, 0.0, 0.2)))
+    got = headline(run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"}))
+    assert (got.code, got.stance) == ("untrustworthy", "do_not_use")
     assert "fails the test of policy invariance" in got.sentence
-    assert "depend on how" not in got.sentence
+
+
+def test_verdicts_that_move_the_wrong_way_condemn():
+    scores = [
+        s("direction_ratio", None, 0.6, 0.5, 0.7) if x.metric == "direction_ratio" else x
+        for x in without_tests(numbers(QUIET, undue=0.1, pis=(0.25, 0.1, 0.4)))
+    ]
+    got = headline(run(scores, {"band": "untrustworthy"}))
+    assert got.stance == "do_not_use"
+    assert "40% of the verdicts that a moved threshold moves go the wrong way" in got.sentence
+
+
+def test_rewording_that_steadies_is_not_called_a_change():
+    steady = dict.fromkeys(QUIET, -0.06)
+    scores = without_tests(numbers(steady, undue=0.35, pis=(0.45, 0.2, 0.6)))
+    got = headline(run(scores, {"band": "fragile"}))
+    assert got.code == "low_score_quiet"
+    assert "steadies its verdicts rather than turning them (−6.0 [−9.0, −3.0]" in got.sentence
+
+
+def test_a_middling_score_does_not_hide_an_effect():
+    scores = numbers(BRITTLE, undue=0.02, pis=(0.78, 0.6, 0.9))
+    got = headline(run(scores, {"certified_gate": "above"}))
+    assert (got.code, got.stance) == ("moderate_moved", "with_care")
+    assert "yet rewording the policy with its meaning kept changes 8.0" in got.sentence
 
 
 def test_a_fine_score_with_a_wide_interval_is_thin_evidence():

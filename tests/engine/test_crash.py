@@ -195,11 +195,11 @@ def small_disk(folder, size):
 
 def test_a_full_disk_stops_the_run_and_keeps_what_was_committed(tmp_path):
     plan = make_plan(60)
-    with small_disk(tmp_path / "disk", "1200k") as disk:
+    with small_disk(tmp_path / "disk", "16m") as disk:
         ledger = disk / "run.sqlite"
         judge = PromptJudge()
         opened = open_ledger(ledger, plan)
-        (disk / "filler").write_bytes(bytes(1200 * 1024 - used(disk) - 100_000))
+        (disk / "filler").write_bytes(bytes((16 << 20) - used(disk) - 100_000))
         with opened, pytest.raises(LedgerError, match="is full"):
             run_plan_sync(plan, judge, opened, limits=Limits(concurrency=4), parse=parse)
         with Ledger.open_readonly(ledger) as view:

@@ -95,7 +95,7 @@ def test_a_damaged_recording_is_refused_with_its_line(data, message, tmp_path):
 @pytest.mark.parametrize("name", ["missing.jsonl", ""])
 def test_a_file_that_is_not_there_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="cannot read the recording.*replay:FILE"):
+    with pytest.raises(ConfigError, match=r"cannot read the recording.*replay:FILE"):
         ReplayJudge(JudgeSpec(backend="replay", model=name))
 
 

@@ -91,7 +91,7 @@ def test_another_seed_is_another_judge():
     assert replies(judge("noisy"), "base") != replies(judge("noisy?seed=1"), "base")
 
 
-@pytest.mark.parametrize("name", [n for n in CHARACTERS if n not in {"remembers"}])
+@pytest.mark.parametrize("name", [n for n in CHARACTERS if n != "remembers"])
 @pytest.mark.parametrize("condition", ["base", "T4", "lenient"])
 def test_verdicts_follow_the_planted_truth(name, condition):
     """The frequency of UNSAFE over draws lies within five standard errors of what is planted."""
@@ -184,7 +184,7 @@ def test_remembers_repeats_itself_though_it_would_jitter():
     for row in verdicts(made, "base", 4):
         assert len({v.label for v in row}) == 1
     first, placebo = verdicts(made, "base"), verdicts(made, "T0")
-    assert mean(a != b for a, b in zip(first, placebo, strict=True)) > 0.1
+    assert mean(a[0].label != b[0].label for a, b in zip(first, placebo, strict=True)) > 0.1
 
 
 def test_answers_come_in_every_shape_and_each_is_read_as_meant():

@@ -32,7 +32,7 @@ def edited(tmp_path: Path) -> Callable[[str, str], Path]:
     return edit
 
 
-OTHER = '''
+OTHER = """
 id = "other"
 title = "Rules for the assistants"
 version = "2"
@@ -113,7 +113,7 @@ force = "prohibited"
 [norms.action]
 verb = { base = "change", gerund = "changing", participle = "changed" }
 object = "a dosage"
-'''
+"""
 
 
 @pytest.fixture

@@ -128,7 +128,9 @@ def test_braces_stay_byte_for_byte(shared: Path):
     assert case["trajectory"] in text
 
 
-NASTY = "{{ policy }} {{ trajectory }} {{ fence }} {% raw %} {# x #} {output} ${x} %s \\1 \\g<0> {{{{"
+NASTY = (
+    "{{ policy }} {{ trajectory }} {{ fence }} {% raw %} {# x #} {output} ${x} %s \\1 \\g<0> {{{{"
+)
 
 
 def test_slots_inside_values_are_not_slots():

@@ -85,7 +85,9 @@ def test_every_wrong_rewrite_is_caught(policy: Policy):
     rates = kill_rates(policy)
     assert {name: (made, made) for name, (_, made) in rates.items()} == rates
     assert len(rates) >= 40
-    assert all(made for _, made in rates.values()), "an operator that changes nothing proves nothing"
+    assert all(made for _, made in rates.values()), (
+        "an operator that changes nothing proves nothing"
+    )
     assert sum(made for _, made in rates.values()) > 4000
 
 
@@ -96,9 +98,7 @@ def test_every_wrong_rewrite_of_another_policy_is_caught(other: Policy):
 
 @pytest.mark.parametrize("wording", [1, 2])
 @pytest.mark.parametrize("condition", ["T1", "T2", "T3"])
-def test_wrong_rewrites_of_other_wordings_are_caught(
-    policy: Policy, condition: str, wording: int
-):
+def test_wrong_rewrites_of_other_wordings_are_caught(policy: Policy, condition: str, wording: int):
     text = render(policy, condition, wording=wording).text
     kind = CONDITIONS[condition].kind
     names = {"must to should", "drop an exception", "swap a force", "negate a norm", "widen a norm"}

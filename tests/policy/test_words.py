@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from judgeaudit.policy._toml import parse, place
 from judgeaudit.policy.morphology_en import forms
 from judgeaudit.policy.segment import statements, tokens
-from judgeaudit.policy.worddiff import plain_diff, word_diff
+from judgeaudit.policy.worddiff import in_order_of, plain_diff, word_diff
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_lines_of_keys_in_arrays_inline_tables_and_long_strings():
         "[[t]]\n"
         "[[t.u]]\n"
         "[[t.u]]\n"
-        "v = \"]\"\n"
+        'v = "]"\n'
         '"q" = 1\n'
     )
     data, lines = parse(text, "f")
@@ -116,3 +116,11 @@ def test_lines_of_keys_in_arrays_inline_tables_and_long_strings():
     assert lines[("t", 1, "u", 1, "v")] == 16
     assert lines[("t", 1, "u", 1, "q")] == 17
     assert place("f", ("t", 0, "k", "l", "m"), lines) == "f, line 10, t[0].k.l.m"
+
+
+def test_items_are_compared_in_the_order_of_the_new_text():
+    old = "# T\n1. **A.** a\n2. **B.** b\n\nx\n- **C.** c"
+    new = "# T\n- **C.** cc\n\n1. **B.** bb\n2. **A.** aa"
+    assert in_order_of(new, old) == "# T\n- **C.** c\n2. **B.** b\n\nx\n1. **A.** a"
+    assert in_order_of("# T\n1. **Z.** z", old) == old
+    assert in_order_of(old, old) == old

@@ -1,0 +1,91 @@
+"""From what a user calls a judge to its spec: backend, model, template, decoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
+from judgeaudit.judges.base import JUDGES
+
+__all__ = [
+    "concurrency_for",
+    "judge_spec",
+    "note_on",
+    "price_of",
+    "split_judge",
+    "template_for",
+]
+
+
+def split_judge(text: str) -> tuple[str, str]:
+    """Split what the user calls a judge into backend and model.
+
+    `local`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours; anything else is
+    a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
+    """
+    backend, _, model = text.partition(":")
+    if "/" not in backend and backend in JUDGES:
+        return backend, model
+    return "litellm", text
+
+
+def template_for(judge: str) -> str:
+    """Name the prompt template that a judge is asked with unless the user names one."""
+    return "verdict_only" if split_judge(judge)[0] == "local" else "default"
+
+
+def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
+    """Make the spec of the judge that the choices name.
+
+    Raises
+    ------
+    ConfigError
+        If the choices do not fit this backend.
+    """
+    backend, model = split_judge(spec.judge)
+    decoding: dict[str, Any] = dict(spec.decoding)
+    if spec.temperature is not None:
+        decoding["temperature"] = spec.temperature
+    if spec.max_tokens is not None:
+        decoding["max_tokens"] = spec.max_tokens
+    if backend == "local":
+        from judgeaudit.judges.local import local_spec
+
+        return local_spec(model or None, template=template, decoding=decoding)
+    if backend != "litellm" and spec.api_base:
+        raise ConfigError(
+            f"--api-base does not go with judge {spec.judge!r}",
+            mend="It belongs to LiteLLM model strings, such as openai/<name>",
+        )
+    return JudgeSpec(
+        backend=backend,
+        model=model,
+        api_base=spec.api_base,
+        template_id=template.id,
+        template_sha256=template.sha256,
+        output_format=spec.output_format or "plain",
+        decoding=decoding,
+        sends_seed=bool(spec.send_seed),
+    )
+
+
+def concurrency_for(judge: JudgeSpec) -> int:
+    """Return the number of calls in flight where the user names none."""
+    return {"local": 2}.get(judge.backend, 16)
+
+
+def price_of(judge: JudgeSpec) -> tuple[float, float] | None:
+    """Return US dollars a token sent and a token answered; None: not known, which is not 0."""
+    if judge.backend == "litellm":
+        from judgeaudit.judges.via_litellm import price
+
+        return price(judge.model, judge.api_base)
+    return None
+
+
+def note_on(judge: JudgeSpec) -> str | None:
+    """Return what a card must say of a judge that is not meant for real use."""
+    if judge.backend == "local":
+        return "a small language model on this machine's CPU, for trying the harness"
+    return None
