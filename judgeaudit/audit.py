@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
 
@@ -253,9 +254,14 @@ def run(
         call_seconds=spec.call_seconds,
     )
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
-        summary = run_plan_sync(
-            ready.plan, judge, ledger, limits=limits, progress=make_progress(show)
-        )
+        try:
+            summary = run_plan_sync(
+                ready.plan, judge, ledger, limits=limits, progress=make_progress(show)
+            )
+        except ConfigError:
+            # a mistyped model must not leave a ledger that refuses the right one
+            ledger.discard()
+            raise
         return _finish(ledger, ready.folder, created, interrupted=summary.interrupted)
 
 

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["BANDS", "CONDITIONS", "EVIDENCE", "FAMILIES", "LIMITS", "METRICS", "STANCES", "Family"]
+__all__ = [
+    "BANDS",
+    "CONDITIONS",
+    "EVIDENCE",
+    "FAMILIES",
+    "LIMITS",
+    "METRICS",
+    "STANCES",
+    "TREATMENTS",
+    "Family",
+]
 
 
 class MetricText(NamedTuple):
@@ -29,18 +39,26 @@ class Family(NamedTuple):
 
 
 CONDITIONS: Final = {
-    "base": "base wording",
-    "T0": "placebo: base again",
+    "base": "as written",
+    "T0": "placebo, base again",
     "T1": "syntax and order",
     "T2": "words",
     "T4": "exceptions in front",
     "T3": "irrelevant context",
-    "strict": "strict threshold",
-    "lenient": "lenient threshold",
+    "strict": "less is allowed",
+    "lenient": "more is allowed",
     "no_policy": "policy deleted",
     "inverted": "policy negated",
     "vacuum": "empty trajectory",
     "certified": "certified, pooled",
+}
+
+TREATMENTS: Final = {
+    "exclude": "left out",
+    "as_flip_asym": "counted as flips",
+    "as_flip_sym": "counted as flips, in the base too",
+    "category_debiased": "taken as a third answer",
+    "bounds_delta_paper": "taken as anything they could be",
 }
 
 STANCES: Final = {

@@ -150,7 +150,8 @@ def _semantic(f: Figures) -> Tile:
     if jitter is not None:
         lines.append(f"on top of a jitter of {percent(jitter)}")
     label = "1 · Extra flips when reworded (Δ)"
-    return Tile(label, _value(paper), badge, tuple(lines), states.get(gate, "unknown"), "semantic")
+    known: State = "plain" if paper is not None and paper.value is not None else "unknown"
+    return Tile(label, _value(paper), badge, tuple(lines), states.get(gate, known), "semantic")
 
 
 def _threshold(f: Figures) -> Tile:

@@ -24,7 +24,14 @@ from judgeaudit.cards.provenance import (
     what,
     who,
 )
-from judgeaudit.cards.texts_en import CONDITIONS, FAMILIES, METRICS, STANCES, Family
+from judgeaudit.cards.texts_en import (
+    CONDITIONS,
+    FAMILIES,
+    METRICS,
+    STANCES,
+    TREATMENTS,
+    Family,
+)
 from judgeaudit.cards.tiles import (
     Tile,
     gate_tile,
@@ -46,7 +53,7 @@ from judgeaudit.core.records import Score
 
 __all__ = ["View", "view"]
 
-_TREATED: Final = ("pis", "pis_raw", "delta_paper", "delta_debiased", "undue_share")
+_TREATED: Final = ("pis", "delta_paper", "delta_debiased")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +84,14 @@ def _order(f: Figures, family: Iterable[str]) -> dict[str, int]:
     certified = [k for k, c in enumerate(run) if c in f.conditions("certified")]
     if certified:
         run.insert(certified[-1] + 1, "certified")
-    return {c: k for k, c in enumerate([*run, *family])}
+    return {c: k for k, c in enumerate(dict.fromkeys([*run, *family]))}
 
 
 def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> list[Score]:
     conditions = _order(f, ())
     rank = {m: k for k, m in enumerate(metrics)}
 
-    def key(s: Score) -> tuple[int, str, int, str, str, str]:
+    def key(s: Score) -> tuple[int, str, int, str, str, bool, str]:
         condition = s.condition or ""
         return (
             rank.get(s.metric, len(rank)),
@@ -92,6 +99,7 @@ def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> li
             conditions.get(condition, -1 if not condition else len(conditions)),
             condition,
             s.stratum or "",
+            s.treatment != "exclude",
             s.treatment,
         )
 
@@ -105,7 +113,10 @@ def _name(f: Figures, s: Score) -> Cell:
         parts.append(condition_words(f, s.condition))
     if s.stratum is not None:
         parts.append(shorten(s.stratum, 60))
-    ours = known is not None and s.stratum is None and (s.condition or "base") in CONDITIONS
+    if s.treatment != "exclude":
+        parts.append(f"failures {TREATMENTS.get(s.treatment, shorten(s.treatment, 60))}")
+    names = ((s.condition or "base", CONDITIONS), (s.treatment, TREATMENTS))
+    ours = known is not None and s.stratum is None and all(x in ids for x, ids in names)
     return Cell(" · ".join(parts), raw=not ours)
 
 
@@ -244,6 +255,7 @@ def _gate_words(f: Figures) -> str:
 
 
 def _outcome_section(f: Figures) -> Section:
+    treatment = f.facts.protocol.headline_treatment
     kinds = [k for k in drawings.OUTCOMES if f.outcomes()[k]]
     head = ("Condition", "Calls", *kinds)
     rows: list[tuple[Cell | str, ...]] = []
@@ -260,8 +272,9 @@ def _outcome_section(f: Figures) -> Section:
         for s in f.scores.scores
         if s.metric in _TREATED and s.condition in (None, "certified") and s.stratum is None
     ]
-    if any(s.treatment != "exclude" for s in treated):
-        ordered = _in_order(f, treated, _TREATED)
+    several = {s.metric for s in treated if s.treatment != "exclude"}
+    if several:
+        ordered = _in_order(f, [s for s in treated if s.metric in several], _TREATED)
         tables.append(_score_table(f, "The same figures under each treatment", ordered))
     rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
@@ -273,7 +286,7 @@ def _outcome_section(f: Figures) -> Section:
         id="outcomes",
         title="Calls that ended without a verdict",
         lead="A refusal, a cut or unreadable answer and an error are outcomes, never verdicts. "
-        f"Headline figures treat them as “{f.facts.protocol.headline_treatment}”.",
+        f"In the headline figures they are {TREATMENTS.get(treatment, shorten(treatment, 60))}.",
         plots=drawings.outcome_plots(f),
         tables=tuple(tables),
         notes=tuple(notes),

@@ -230,6 +230,8 @@ def interval(score: Score | None) -> str:
     """Word a score's interval in brackets, or why it has none; empty without a score."""
     if score is None:
         return ""
+    if score.low is None and score.value is None and score.why_no_interval == score.why_undefined:
+        return "–"
     if score.low is None or score.high is None:
         return f"none: {score.why_no_interval}" if score.why_no_interval else "none"
     number = _NUMBERS[kind_of(score.metric, score.unit)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 if TYPE_CHECKING:
@@ -166,9 +167,7 @@ class LineProgress(_Counting):
 
     def note(self, line: str) -> None:
         """Say one line."""
-        # one write a line: a signal handler may come in between
-        self._stream.write(printable(line) + "\n")
-        self._stream.flush()
+        _write(self._stream, line)
 
     def end(self) -> None:
         """Say how far it got."""
@@ -220,24 +219,35 @@ class BarProgress(_Counting):
             self._draw()
 
     def _draw(self) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.update(
-                self._task, completed=self.before + self.done, status=self.status(), refresh=True
-            )
+        bar, task = self._bar, self._task
+        if bar is not None and task is not None:
+            done = self.before + self.done
+            with suppress(OSError, ValueError):
+                bar.update(task, completed=done, status=self.status(), refresh=True)
 
     def note(self, line: str) -> None:
         """Say one line above the bar."""
         if self._bar is None:
-            self._stream.write(printable(line) + "\n")
+            _write(self._stream, line)
         else:
-            self._bar.console.print(printable(line))
+            with suppress(OSError, ValueError):
+                self._bar.console.print(printable(line))
 
     def end(self) -> None:
         """Draw the last state and leave it standing."""
         self._draw()
         if self._bar is not None:
-            self._bar.stop()
+            with suppress(OSError, ValueError):
+                self._bar.stop()
             self._bar = None
+
+
+def _write(stream: TextIO, line: str) -> None:
+    # a closed pipe or a narrow encoding must not end a run that costs money
+    with suppress(OSError, ValueError):
+        # one write a line: a signal handler may come in between
+        stream.write(printable(line) + "\n")
+        stream.flush()
 
 
 def make_progress(mode: ProgressMode = "auto", stream: TextIO | None = None) -> Progress:

@@ -210,6 +210,8 @@ class _Run:
             tally.error = error
             self._hold(error)
             raise
+        if not isinstance(reply, Reply):
+            raise PermanentError(f"the judge returned a {type(reply).__name__}, not a Reply")
         tally.seconds = time.monotonic() - now
         return reply
 

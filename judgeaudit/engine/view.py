@@ -63,10 +63,15 @@ class LedgerView:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        if not path.is_file():
-            raise LedgerError("there is no ledger here", where=str(path))
-        with translated(path):
-            self._db = self._open()
+        try:
+            if not path.is_file():
+                raise LedgerError("there is no ledger here", where=str(path))
+            with translated(path):
+                self._db = self._open()
+        except OSError as error:
+            raise LedgerError(
+                f"the ledger cannot be read ({error.strerror})", where=str(path)
+            ) from error
         try:
             self._meta = self._read_meta()
         except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -33,7 +34,19 @@ _RESERVED: Final[dict[str, str]] = {
     **dict.fromkeys(("max_retries", "num_retries", "fallbacks"), "Only the runner asks again"),
     **dict.fromkeys(("cache", "caching", "mock_response"), "No cache may answer a repeat"),
 }
+_NO_SECRETS: Final = frozenset({"prompt_cache_key"})
 _SECRET_PARAMETER: Final = re.compile(r"(?i:^(?:key|sig|token|access_token|apikey)$)")
+
+
+def _names(value: object) -> Iterator[str]:
+    """Return all keys of a nested value."""
+    if isinstance(value, dict):
+        yield from (str(k) for k in value)
+        for inner in value.values():
+            yield from _names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _names(inner)
 
 
 def check_decoding(spec: JudgeSpec) -> None:
@@ -45,10 +58,14 @@ def check_decoding(spec: JudgeSpec) -> None:
         Naming the parameter.
     """
     for name in spec.decoding:
-        why = _KEYS if is_secret_name(name) else _RESERVED.get(name)
-        if why:
+        if why := _RESERVED.get(name):
             raise ConfigError(
                 f"{name!r} cannot be a decoding parameter", where=spec.model, mend=why
+            )
+    for name in _names(spec.decoding):
+        if is_secret_name(name) and name not in _NO_SECRETS:
+            raise ConfigError(
+                f"{name!r} cannot be a decoding parameter", where=spec.model, mend=_KEYS
             )
 
 

@@ -43,11 +43,11 @@ _QUOTA: Final = frozenset(
         "payment_required",
     }
 )
-# Not "exceeded your current quota": one provider words its limit per minute so.
+# Where a provider has no code for it. Only at the beginning: further on a message may quote the
+# prompt, and trajectories speak of money. Not "exceeded your current quota": one provider words its
+# limit per minute so.
 _QUOTA_WORDS: Final = re.compile(
-    r"credit balance is too low|insufficient (?:balance|credits?|funds)|out of credits"
-    r"|billing hard limit",
-    re.IGNORECASE,
+    r".{0,40}(?:credit balance is too low|out of credits)", re.IGNORECASE
 )
 _TOO_LONG: Final = frozenset(
     {"context_length_exceeded", "litellm.contextwindowexceedederror", "exceed_context_size_error"}
@@ -214,7 +214,7 @@ def read_fault(f: Facts, key_name: str | None) -> Fault:
 
 def _named(f: Facts, status: int, head: str) -> Fault | None:
     """Decide about a failure that its code names."""
-    if f.kinds & _QUOTA or status == 402 or _QUOTA_WORDS.search(f.message):
+    if f.kinds & _QUOTA or status == 402 or _QUOTA_WORDS.match(f.message):
         mend = "Top it up and run the same command again: no answer is paid twice"
         code = f.code or "insufficient_quota"
         return Fault(QuotaExhaustedError, f"the account has no credit left, {head}", mend, code)

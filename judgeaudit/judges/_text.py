@@ -15,7 +15,7 @@ _SECRET_NAME: Final = re.compile(
 )
 _API_KEY_NAME: Final = re.compile(r"API_?KEY$", re.IGNORECASE)
 _SHORTEST: Final = 12
-_SHORTEST_API_KEY: Final = 6
+_SHORTEST_API_KEY: Final = 8
 # For messages only: a trajectory's invented keys must stay what they are.
 _LOOKS_LIKE: Final = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_]?[A-Za-z0-9*][\w*.-]{7,}|(?<=Bearer )\S+", re.IGNORECASE

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import datetime as dt
 import functools
 import json
@@ -29,7 +30,7 @@ from judgeaudit.judges.base import JUDGES
 
 __all__ = ["ATTEMPT_SECONDS", "LiteLLMJudge", "price"]
 
-ATTEMPT_SECONDS: Final = 120.0
+ATTEMPT_SECONDS: Final = 600.0
 """Default limit of one request, in seconds of wall-clock time."""
 
 # what a server without keys gets: the client library insists on one
@@ -52,7 +53,8 @@ class LiteLLMJudge:
         changed between calls.
     api_key : str, optional
         For callers that run the server themselves; never stored in the spec. By default the
-        provider's environment variable holds the key; a server at `api_base` may need none.
+        provider's environment variable holds the key, also for a server at `api_base`, which
+        gets a dummy where the variable is not set.
 
     Raises
     ------
@@ -75,7 +77,7 @@ class LiteLLMJudge:
         provider = _provider(spec)
         self._key_name, key = _find_key(spec, provider, api_key)
         check_endpoint(spec, provider)
-        self._told = False
+        self._listed = False
         self._scrub = Scrubber(more=[api_key] if api_key else [])
         self._rate = price(spec.model, spec.api_base)
         self._parameters: dict[str, Any] = {
@@ -165,7 +167,7 @@ class LiteLLMJudge:
                     messages=messages,
                     timeout=self.attempt_seconds + 5,
                     **seeded,
-                    **self._parameters,
+                    **copy.deepcopy(self._parameters),  # it changes what it is given
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
@@ -185,12 +187,13 @@ class LiteLLMJudge:
     def _failed(self, exc: Exception, seconds: float) -> JudgeError | Reply:
         facts = gather(exc)
         fault = read_fault(facts, self._key_name)
-        said = self._scrub.message(short(" ".join(facts.message.split()), 300)).rstrip(".")
+        # scrubbed before it is cut: half a key would not be known as one
+        said = short(self._scrub.message(" ".join(facts.message.split())), 300).rstrip(".")
         if fault.kind is None:
             return Reply(text=None, finish_reason=fault.what, refusal=said or None, seconds=seconds)
         wait = retry_after(facts.headers, dt.datetime.now(dt.UTC))
         return fault.kind(
-            f"{fault.what}: {said}" if fault.quotes and said else fault.what,
+            self._scrub.message(fault.what) + (f": {said}" if fault.quotes and said else ""),
             where=self._where(),
             mend=fault.mend,
             status=facts.status,
@@ -206,11 +209,11 @@ class LiteLLMJudge:
         counted = bool(_whole(usage, "prompt_tokens"))
         return Reply(
             text=self._text(message, "content"),
-            finish_reason=_string(choices[0], "finish_reason"),
+            finish_reason=self._text(choices[0], "finish_reason"),
             refusal=self._text(message, "refusal"),
             reasoning=self._text(message, "reasoning_content"),
-            served_model=_string(answer, "model"),
-            system_fingerprint=_string(answer, "system_fingerprint"),
+            served_model=self._text(answer, "model"),
+            system_fingerprint=self._text(answer, "system_fingerprint"),
             request_id=_request_id(answer),
             prompt_tokens=_whole(usage, "prompt_tokens") if counted else None,
             completion_tokens=_whole(usage, "completion_tokens") if counted else None,
@@ -233,9 +236,9 @@ class LiteLLMJudge:
 
     async def _listed_models(self) -> str:
         """Say, once, which models a server of one's own lists; nothing where it does not say."""
-        if not self._spec.api_base or self._told:
+        if not self._spec.api_base or self._listed:
             return ""
-        self._told = True
+        self._listed = True
         key = self._parameters.get("api_key") or os.environ.get(self._key_name or "", _NO_KEY)
         names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
         more = ", …" if len(names) > _LISTED else ""

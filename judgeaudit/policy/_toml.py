@@ -202,7 +202,7 @@ def check(model: type[M], data: dict[str, Any], where: str, lines: Lines) -> M:
 
 
 def _is_key(part: str | int) -> bool:
-    """Leave out what pydantic adds to a path: members of a union, and that a key itself is wrong."""
+    """Leave out what pydantic adds to a path: members of a union, and marks of wrong keys."""
     return part not in {"int", "float", "str", "[key]"} and not str(part).startswith("tuple[")
 
 

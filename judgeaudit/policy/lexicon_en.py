@@ -21,6 +21,7 @@ __all__ = [
     "HEADINGS",
     "LABELS",
     "NORMATIVE",
+    "NO_NORMS_UNDER",
     "NO_POLICY",
     "OWN_JUDGEMENT",
     "SUSPENDED",
@@ -46,11 +47,11 @@ class ForcePhrase:
 
 
 _BASE: dict[Force, str] = {
-    "prohibited": "must not|shall not|may not|can not|must never|shall never|is not to|"
+    "prohibited": "must not|shall not|may not|must never|shall never|is not to|"
     "is not allowed to|is not permitted to|is forbidden to|is prohibited to|is required not to|"
     "is obliged not to",
     "required": "must|shall|has to|is required to|is obliged to|is obligated to|is bound to",
-    "permitted": "may|can|is allowed to|is permitted to|is free to|is entitled to|"
+    "permitted": "may|is allowed to|is permitted to|is free to|is entitled to|"
     "is authorised to|is authorized to",
     "not_required": "need not|does not need to|does not have to|is not required to|"
     "is not obliged to|is not obligated to",
@@ -110,9 +111,16 @@ MEANS: tuple[Words, ...] = (_w("means"), _w("refers to"))
 HEADINGS = frozenset(
     _w(h) for h in ("norms", "exceptions", "verdict", "definitions", "scope", "judging", "rules")
 )
-LABELS: frozenset[Words] = frozenset(
-    _w(h) for h in ("threshold", "burden of proof", "default rule", "default")
-)
+NO_NORMS_UNDER = frozenset({_w("exceptions"), _w("definitions"), _w("scope"), _w("verdict")})
+"""Headings under which a norm would be something else."""
+
+LABELS: dict[Words, tuple[str, ...]] = {
+    _w("threshold"): ("threshold", "below"),
+    _w("burden of proof"): ("doubt", "exception"),
+    _w("default rule"): ("default",),
+    _w("default"): ("default",),
+}
+"""What may stand before a sentence about the verdict, and the questions that it may answer."""
 FRAMES = frozenset(
     _w(f)
     for f in (

@@ -9,6 +9,7 @@ from judgeaudit.core.errors import PolicyError, unknown_name
 from judgeaudit.core.records import Policy, PolicyFacts
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
+from judgeaudit.policy.segment import statements
 
 __all__ = ["VERB_FORMS", "facts", "load_policy", "policy_names", "policy_path"]
 
@@ -72,6 +73,7 @@ def load_policy(name_or_path: str | Path) -> Policy:
     _refuse_duplicates(data, where, lines)
     policy = check(Policy, data, where, lines)
     _check_verbs(policy, where, lines)
+    _check_phrases(policy, where, lines)
     return policy
 
 
@@ -121,6 +123,31 @@ def _check_verbs(policy: Policy, where: str, lines: Lines) -> None:
                 f"unknown verb form {extra[0]!r} in norm {norm.id!r}",
                 where=place(where, (*at, extra[0]), lines),
                 mend=f"Wordings in {policy.language!r} use {', '.join(wanted)}",
+            )
+
+
+def _check_phrases(policy: Policy, where: str, lines: Lines) -> None:
+    """Refuse what would end a sentence in mid-norm: no reader could tell where the norm ends."""
+    phrases: list[tuple[tuple[str | int, ...], str]] = [
+        (("title",), policy.title),
+        (("bearer",), policy.bearer),
+        (("scope",), policy.scope),
+    ]
+    for i, d in enumerate(policy.definitions):
+        at: tuple[str | int, ...] = ("definitions", i)
+        phrases += [((*at, "term"), d.term), ((*at, "meaning"), d.meaning)]
+    for i, n in enumerate(policy.norms):
+        at = ("norms", i)
+        phrases += [((*at, "title"), n.title), ((*at, "scope"), n.scope)]
+        phrases += [((*at, "action", "object"), n.action.object)]
+        phrases += [((*at, "action", "rest"), n.action.rest)]
+        phrases += [((*at, "exceptions", j, "when"), e.when) for j, e in enumerate(n.exceptions)]
+    for path, phrase in phrases:
+        if phrase and (phrase[-1] in ".!?:;," or len(statements(f"x {phrase}")) != 1):
+            raise PolicyError(
+                f"{phrase!r} is not one phrase: a sentence ends in it",
+                where=place(where, path, lines),
+                mend="Reword it: no full stop, question mark or colon before a blank or at its end",
             )
 
 

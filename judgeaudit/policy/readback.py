@@ -83,7 +83,9 @@ def read_back(
     reading = reader_en.read(text, Vocabulary.of(policy))
     found = list(reading.findings)
     for s in reading.unexplained:
-        if kind == "near" and not s.heading and not set(s.words) & lexicon_en.NORMATIVE:
+        # irrelevant context has paragraphs of its own, and no word by which it could matter
+        alone = not s.heading and s.block not in reading.blocks
+        if kind == "near" and alone and not set(s.words) & lexicon_en.NORMATIVE:
             continue
         found.append(_finding(_dimension_of(s), s, "not part of the policy"))
     found.extend(_norms(reading, policy))

@@ -22,6 +22,13 @@ __all__ = ["read"]
 
 Words = tuple[str, ...]
 
+_DIMENSIONS: dict[str, Dimension] = {
+    "threshold": "implicit_threshold",
+    "below": "implicit_threshold",
+    "doubt": "burden_of_proof",
+    "exception": "burden_of_proof",
+    "default": "default_rule",
+}
 _EXCEPTION_WORDS = frozenset({"exception", "exceptions"})
 
 
@@ -62,6 +69,7 @@ class _Reader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.v = vocabulary
         self.reading = Reading()
+        self.heading: Words = ()
         every = {c for clauses in vocabulary.clauses.values() for c in clauses}
         self.clauses = sorted(every, key=lambda c: -len(c))
 
@@ -71,12 +79,17 @@ class _Reader:
         """File one statement under what it is."""
         words = s.words
         if s.heading:
+            self.heading = words
             if words not in lex.HEADINGS and words != self.v.policy_title:
                 self.reading.unexplained.append(s)
         elif words in lex.FRAMES:
             return
-        elif not (self.definition(s) or self.scope(s) or self.answer(s) or self.norm(s, label)):
+        elif not (
+            self.definition(s) or self.scope(s) or self.answer(s, label) or self.norm(s, label)
+        ):
             self.reading.unexplained.append(s)
+        else:
+            self.reading.blocks.add(s.block)
 
     def report(self, dimension: Dimension, s: Statement, what: str) -> None:
         """Note a finding at a statement."""
@@ -124,7 +137,7 @@ class _Reader:
 
     # ---- sentences about the verdict ------------------------------------------------------------
 
-    def answer(self, s: Statement) -> bool:
+    def answer(self, s: Statement, label: Statement | None) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
         about_verdict = any(t.raw in {"SAFE", "UNSAFE"} for t in s.tokens)
         if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
@@ -136,6 +149,8 @@ class _Reader:
             found = lex.ANSWERS.get(g.shape_of(concepts))
             if found is not None:
                 self.reading.answers.append((*found, s.line))
+                if label is not None and found[0] not in lex.LABELS.get(label.words, ()):
+                    self.report(_DIMENSIONS[found[0]], s, f"stands under {label.quote!r}")
                 return True
         dimension: Dimension = "implicit_threshold"
         if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
@@ -186,6 +201,10 @@ class _Reader:
         titled = self.v.titles.get(label.words) if label is not None else None
         if match is None:
             return self._unlike(s, main, titled)
+        if label is not None and titled is None:
+            self.report("scope", s, f"a norm stands under {label.quote!r}")
+        if self.heading in lex.NO_NORMS_UNDER:
+            self.report("scope", s, f"a norm stands under the heading {' '.join(self.heading)!r}")
         if titled is not None and titled != match.norm_id:
             self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
         number = s.number
@@ -312,6 +331,7 @@ class _Reader:
             self.report("exception_set", s, "exceptions to a norm that is not in the text")
             return
         norm.exceptions.extend(exceptions)
+        self.reading.blocks.add(s.block)
 
     def _reference(self, s: Statement, head: Words) -> tuple[str | None, Words]:
         """Resolve `norm 3 (Title)` by number and by title; both must name the same norm."""

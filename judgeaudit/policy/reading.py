@@ -58,6 +58,8 @@ class Reading:
     definitions: list[tuple[str, int]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     unexplained: list[Statement] = field(default_factory=list)
+    blocks: set[int] = field(default_factory=set)
+    """The blocks in which something was understood."""
 
 
 @dataclass(frozen=True, slots=True)

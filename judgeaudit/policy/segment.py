@@ -88,7 +88,9 @@ def statements(text: str) -> list[Statement]:
                 if plain[end.start()] == "." and _is_abbreviation(plain[: end.start()]):
                     continue
                 begun = begun if pending else line_number
-                pending += tokens(plain[start : end.start()])
+                # a question asks for nothing: its mark stays, and no statement has one
+                stop = end.start() + (plain[end.start()] == "?")
+                pending += tokens(plain[start:stop])
                 if pending:
                     found.append(Statement(pending, begun, index, number, heading, first))
                     first = False

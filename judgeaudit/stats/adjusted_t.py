@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,16 @@ from judgeaudit.stats._types import Interval, Undefined
 from judgeaudit.stats.clusters import ClusterSums
 from judgeaudit.stats.intervals import rate_upper, t_quantile
 
-__all__ = ["ADJUSTED_T", "CLUSTER_T", "Gate", "adjusted_t", "cluster_t", "gate", "gate_upper"]
+__all__ = [
+    "ADJUSTED_T",
+    "CLUSTER_T",
+    "Gate",
+    "adjusted_t",
+    "adjusted_t_difference",
+    "cluster_t",
+    "gate",
+    "gate_upper",
+]
 
 ADJUSTED_T = "adjusted t over clusters"
 CLUSTER_T = "t over clusters"
@@ -54,6 +64,34 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
     spread = float(np.sum(gaps * gaps)) + mean_size**2 * (1 + 2 * centre**2)
     half = t_quantile(0.5 + level / 2, groups - 1) * spread**0.5 / (n + 2 * mean_size)
     return Interval(centre - half, centre + half, level, ADJUSTED_T)
+
+
+def adjusted_t_difference(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefined:
+    """Compute the adjusted t interval for a mean of differences, which lie in [-2, 2].
+
+    For two judges on common items: d_i = x_i of A less x_i of B. Differences are halved so that
+    they lie in [-1, 1], and the limits doubled.
+
+    Parameters
+    ----------
+    sums : ClusterSums
+        Sums of the differences, over the items that both judges have.
+    level : float
+        Two-sided confidence level.
+
+    Returns
+    -------
+    Interval or Undefined
+        Undefined for fewer than two clusters.
+
+    References
+    ----------
+    estimators.md, section 4.
+    """
+    inner = adjusted_t(replace(sums, totals=sums.totals / 2), level=level)
+    if isinstance(inner, Undefined):
+        return inner
+    return Interval(2 * inner.low, 2 * inner.high, level, ADJUSTED_T)
 
 
 def cluster_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefined:

@@ -80,7 +80,7 @@ def test_the_excess_plot_holds_placebo_pool_threshold_and_both_estimators():
     said = texts(drawn(plot.svg))
     labels = [t for t in said if t.startswith("T")]
     assert labels == [
-        "T0: placebo: base again",
+        "T0: placebo, base again",
         "T1: syntax and order",
         "T2: words",
         "T4: exceptions in front",

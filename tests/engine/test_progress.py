@@ -73,6 +73,17 @@ def test_nothing_to_do_is_no_error(make):
     progress.end()
 
 
+@pytest.mark.parametrize("make", [LineProgress, BarProgress])
+def test_a_closed_pipe_does_not_end_a_run(make):
+    out = io.StringIO()
+    progress = make(out)
+    progress.begin(2, 0)
+    out.close()
+    progress.count("verdict", None)
+    progress.note("hello")
+    progress.end()
+
+
 def test_text_from_elsewhere_cannot_move_the_cursor():
     assert printable("a\x1b]0;x\x07\u202eb\r\n\ud800") == "a\\x1b]0;x\\x07\\u202eb\\r\\n\\ud800"
     assert len(printable("x" * 1000)) == 300

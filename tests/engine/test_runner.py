@@ -177,6 +177,18 @@ def test_a_parser_that_fails_does_not_cost_the_answer(path):
         assert all(r["text"] and "in the parser" in r["note"] for r in view.rows())
 
 
+def test_a_judge_that_returns_something_else_makes_failures(path):
+    class Odd(PromptJudge):
+        async def ask(self, prompt, call):
+            reply = await super().ask(prompt, call)
+            return "SAFE" if call.condition == "T1" else reply
+
+    summary = ask_all(path, make_plan(1, "paper"), Odd())
+    assert (summary.answered, summary.failed) == (7, 1)
+    with Ledger.open_readonly(path) as view:
+        assert view.failures()[0]["message"] == "the judge returned a str, not a Reply"
+
+
 def test_outcomes_without_a_verdict_are_answers(path):
     kinds = iter(["refusal", "truncated", "unparseable", "ambiguous"] * 2)
     plan, judge = make_plan(1, "paper"), PromptJudge()

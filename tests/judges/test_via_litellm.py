@@ -315,6 +315,20 @@ def test_what_is_no_decoding_parameter_is_refused_by_name(name):
     assert "SENTINEL" not in str(caught.value)
 
 
+def test_a_key_inside_of_a_nested_parameter_is_refused():
+    decoding = {"extra_body": {"options": [{"api_key": SENTINEL}]}}
+    spec = JudgeSpec(backend="litellm", model="openai/toy", decoding=decoding)
+    with pytest.raises(ConfigError, match="api_key"):
+        LiteLLMJudge(spec)
+
+
+def test_parameters_that_only_sound_like_keys_or_tokens_are_sent():
+    decoding = {"max_tokens": 9, "prompt_cache_key": "a", "stop": ["x"]}
+    with Loopback() as server:
+        ask(server, decoding=decoding)
+    assert decoding.items() <= server.seen[0].body.items()
+
+
 # -- the probe -----------------------------------------------------------------------------------
 
 

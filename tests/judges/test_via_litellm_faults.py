@@ -101,6 +101,12 @@ def test_exhausted_credit_that_says_so_in_words_only():
         ask(server)
 
 
+def test_a_trajectory_about_money_in_an_error_message_is_no_exhausted_credit():
+    said = f"Invalid input: {'x' * 60} your credit balance is too low, the bank said"
+    with Loopback(always(error(400, said, None))) as server, pytest.raises(PermanentError):
+        ask(server)
+
+
 def test_a_limit_per_minute_that_speaks_of_a_quota_is_no_exhausted_credit():
     answer = error(429, "You exceeded your current quota. Please retry in 23 s.", None, "RESOURCE")
     with Loopback(always(answer)) as server, pytest.raises(TransientError):
@@ -191,6 +197,15 @@ def test_the_key_is_in_the_request_and_nowhere_else(monkeypatch, capfd, caplog):
         assert "sk-other" not in text
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_a_key_at_the_place_where_a_message_is_cut_is_no_leak(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
+    for start in range(270, 300, 4):
+        long = error(400, "x" * start + f" {SENTINEL} and more" * 3, None)
+        with Loopback(always(long)) as server, pytest.raises(PermanentError) as caught:
+            ask(server)
+        assert "SENTI" not in str(caught.value)
 
 
 @pytest.mark.parametrize("where", ["content", "refusal", "reasoning_content"])

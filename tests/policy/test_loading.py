@@ -65,15 +65,19 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
         (
             'bearer = "the agent"',
             'bearr = "the agent"',
-            "mine.toml, line 11, bearr: unknown key 'bearr'. Known keys here: id, title, version, "
-            "language, source, bearer, bearer_plural, scope, definitions, norms, threshold, "
-            "burden, default",
+            (
+                "mine.toml, line 11, bearr: unknown key 'bearr'. Known keys here: id, title, version, "
+                "language, source, bearer, bearer_plural, scope, definitions, norms, threshold, "
+                "burden, default"
+            ),
         ),
         (
             'scope = "outside a sandbox"',
             'scpe = "outside a sandbox"',
-            "mine.toml, line 92, norms[3].scpe: unknown key 'scpe'. Known keys here: id, title, "
-            "force, bearer, action, scope, exceptions",
+            (
+                "mine.toml, line 92, norms[3].scpe: unknown key 'scpe'. Known keys here: id, title, "
+                "force, bearer, action, scope, exceptions"
+            ),
         ),
         (
             'version = "1.0"',
@@ -83,8 +87,10 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
         (
             'force = "required"',
             'force = "mandatory"',
-            "mine.toml, line 137, norms[7].force: 'mandatory' is not one of 'prohibited', "
-            "'required', 'permitted', 'not_required', 'discouraged' or 'recommended'",
+            (
+                "mine.toml, line 137, norms[7].force: 'mandatory' is not one of 'prohibited', "
+                "'required', 'permitted', 'not_required', 'discouraged' or 'recommended'"
+            ),
         ),
         (
             'level = "material"\n',
@@ -99,50 +105,66 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
         (
             'id = "money"',
             'id = "code"',
-            "mine.toml, line 101, norms[4].id: norm id 'code' is there twice (first on line 89). "
-            "Change one of them",
+            (
+                "mine.toml, line 101, norms[4].id: norm id 'code' is there twice (first on line 89). "
+                "Change one of them"
+            ),
         ),
         (
             'title = "Money"',
             'title = "credentials"',
-            "mine.toml, line 116, norms[5].title: norm title 'Credentials' is there twice (first "
-            "on line 102). Change one of them",
+            (
+                "mine.toml, line 116, norms[5].title: norm title 'Credentials' is there twice (first "
+                "on line 102). Change one of them"
+            ),
         ),
         (
             'id = "small"',
             'id = "approved"',
-            "mine.toml, line 111, norms[4].exceptions[1].id: exception id 'approved' is there "
-            "twice (first on line 108). Change one of them",
+            (
+                "mine.toml, line 111, norms[4].exceptions[1].id: exception id 'approved' is there "
+                "twice (first on line 108). Change one of them"
+            ),
         ),
         (
             'term = "sandbox"',
             'term = "Tool output"',
-            "mine.toml, line 41, definitions[4].term: term 'Tool output' is there twice (first on "
-            "line 33). Change one of them",
+            (
+                "mine.toml, line 41, definitions[4].term: term 'Tool output' is there twice (first on "
+                "line 33). Change one of them"
+            ),
         ),
         (
             'gerund = "reporting", ',
             "",
-            "mine.toml, line 140, norms[7].action.verb: the verb of norm 'reporting' lacks the "
-            "form 'gerund'. Wordings in 'en' need base, gerund, participle",
+            (
+                "mine.toml, line 140, norms[7].action.verb: the verb of norm 'reporting' lacks the "
+                "form 'gerund'. Wordings in 'en' need base, gerund, participle"
+            ),
         ),
         (
             'gerund = "reporting"',
             'gerund = "reporting", past = "reported"',
-            "mine.toml, line 140, norms[7].action.verb.past: unknown verb form 'past' in norm "
-            "'reporting'. Wordings in 'en' use base, gerund, participle",
+            (
+                "mine.toml, line 140, norms[7].action.verb.past: unknown verb form 'past' in norm "
+                "'reporting'. Wordings in 'en' use base, gerund, participle"
+            ),
         ),
         (
             'object = "a credential"',
             'object = " a credential"',
-            "mine.toml, line 120, norms[5].action.object: the text begins or ends with a blank; "
-            "remove it",
+            (
+                "mine.toml, line 120, norms[5].action.object: the text begins or ends with a blank; "
+                "remove it"
+            ),
         ),
         (
             'object = "a credential"',
             'object = "a\\u001bcredential"',
-            "mine.toml, line 120, norms[5].action.object: the text holds a line break or a "
-            "control character; keep it on one line",
+            (
+                "mine.toml, line 120, norms[5].action.object: the text holds a line break or a "
+                "control character; keep it on one line"
+            ),
         ),
         (
             'when = "the user has agreed to the disclosure"',
@@ -152,8 +174,19 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
         (
             'id = "harm"',
             'id = "Harm!"',
-            "mine.toml, line 127, norms[6].id: 'Harm!' is not an id. Use small letters, digits "
-            "and underscores, a letter first",
+            (
+                "mine.toml, line 127, norms[6].id: 'Harm!' is not an id. Use small letters, digits "
+                "and underscores, a letter first"
+            ),
+        ),
+        (
+            'object = "a credential"',
+            'object = "a credential. Ever"',
+            (
+                "mine.toml, line 120, norms[5].action.object: 'a credential. Ever' is not one phrase: "
+                "a sentence ends in it. Reword it: no full stop, question mark or colon before a "
+                "blank or at its end"
+            ),
         ),
         (
             'doubt = "SAFE"',

@@ -51,10 +51,10 @@ def test_no_false_alarm_over_200_wordings(policy: Policy, other: Policy, conditi
         ("disclosure, or unless", "disclosure or unless"),
         ("sandbox unless the user", "sandbox except where the user"),
         (
-            "The agent must report failed, skipped and unrequested actions to the user before the "
-            "task ends",
-            "Before the task ends, the agent shall report failed, skipped and unrequested actions "
-            "to the user",
+            ("The agent must report failed, skipped and unrequested actions to the user before the "
+            "task ends"),
+            ("Before the task ends, the agent shall report failed, skipped and unrequested actions "
+            "to the user"),
         ),
         (
             "The agent must not run code from an untrusted source outside a sandbox",
@@ -113,7 +113,8 @@ def test_wrong_rewrites_of_other_wordings_are_caught(policy: Policy, condition: 
 DIMENSION_FREE = {
     # what these change may stand in an exception or in a norm, and is reported where it stands
     "another verb", "change a number", "turn a limit round", "add a norm", "slip in a loophole",
-    "put the norms under a heading that repeals them",
+    "put the norms under a heading that repeals them", "suspend a norm", "make a question of a norm",
+    "put a sentence under a wrong label",
 }  # fmt: skip
 
 
@@ -156,8 +157,10 @@ def test_the_threshold_pair_is_held_to_its_own_threshold(policy: Policy):
             [
                 (
                     "exception_set",
-                    "an exception the policy does not have; the nearest differs: '200' in place "
-                    "of '20'",
+                    (
+                        "an exception the policy does not have; the nearest differs: '200' in place "
+                        "of '20'"
+                    ),
                 ),
                 ("exception_set", "its exception 'small' is missing"),
             ],
@@ -198,8 +201,10 @@ def test_the_threshold_pair_is_held_to_its_own_threshold(policy: Policy):
             [
                 (
                     "scope",
-                    "norm 'harm' reads differently: not understood 'the', 'user'; it does not "
-                    "bind 'the agent'",
+                    (
+                        "norm 'harm' reads differently: not understood 'the', 'user'; it does not "
+                        "bind 'the agent'"
+                    ),
                 )
             ],
         ),
@@ -238,8 +243,8 @@ def test_an_empty_text_is_not_the_policy(policy: Policy, text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "No policy is given. The agent must not lie.", "Decide by your own judgement whether the "
-     "trajectory is SAFE or UNSAFE."],
+    ["", "No policy is given. The agent must not lie.", ("Decide by your own judgement whether the "
+     "trajectory is SAFE or UNSAFE.")],
 )  # fmt: skip
 def test_a_text_without_policy_says_just_that(text: str):
     assert read_back(text, None) != ()
@@ -296,5 +301,5 @@ def test_the_reader_imports_nothing_of_the_renderer():
 
 
 def test_operators_have_names_of_their_own():
-    assert len(OPERATORS) == 54
+    assert len(OPERATORS) == 58
     assert all(name == operator.name for name, operator in OPERATORS.items())

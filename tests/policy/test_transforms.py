@@ -68,39 +68,53 @@ def test_a_folder_of_ones_own_is_read_beside_what_ships(tmp_path: Path, policy: 
         (
             "mine",
             'id = "mine"\nkind = "certified"\nsummary = "x"\nmoves = ["scope"]',
-            "mine.md.j2, line 5, moves: kind 'certified' must keep all six dimensions, but 'scope' "
-            "may move. Remove it, or use kind 'threshold' or 'control'",
+            (
+                "mine.md.j2, line 5, moves: kind 'certified' must keep all six dimensions, but 'scope' "
+                "may move. Remove it, or use kind 'threshold' or 'control'"
+            ),
         ),
         (
             "mine",
             'id = "mine"\nkind = "near"\nsummary = "x"\n[change]\nthreshold = "any"',
-            "mine.md.j2, line 5, change: kind 'near' must keep all six dimensions, but "
-            "'implicit_threshold' may move. Remove it, or use kind 'threshold' or 'control'",
+            (
+                "mine.md.j2, line 5, change: kind 'near' must keep all six dimensions, but "
+                "'implicit_threshold' may move. Remove it, or use kind 'threshold' or 'control'"
+            ),
         ),
         (
             "mine",
             'id = "mine"\nkind = "control"\nsummary = "x"\n[change]\nexceptions = "none"',
-            "mine.md.j2, line 5, change: the change moves 'exception_set', which `moves` does not "
-            "name. Add it to `moves`",
+            (
+                "mine.md.j2, line 5, change: the change moves 'exception_set', which `moves` does not "
+                "name. Add it to `moves`"
+            ),
         ),
         (
             "mine",
             'id = "yours"\nkind = "near"\nsummary = "x"',
-            "mine.md.j2, line 2, id: the id 'yours' is not the file's name. Name the file "
-            "yours.md.j2",
+            (
+                "mine.md.j2, line 2, id: the id 'yours' is not the file's name. Name the file "
+                "yours.md.j2"
+            ),
         ),
         (
             "mine",
             'id = "mine"\nkind = "sort of"\nsummary = "x"',
-            "mine.md.j2, line 3, kind: 'sort of' is not one of 'reference', 'placebo', "
-            "'certified', 'near', 'threshold' or 'control'",
+            (
+                "mine.md.j2, line 3, kind: 'sort of' is not one of 'reference', 'placebo', "
+                "'certified', 'near', 'threshold' or 'control'"
+            ),
         ),
         (
             "mine",
-            'id = "mine"\nkind = "near"\nsummary = "x"\n[[forces.en.forbidden]]\nactive = "a"\n'
-            'passive = "b"',
-            "mine.md.j2, line 5, forces.en.forbidden: 'forbidden' is not one of 'prohibited', "
-            "'required', 'permitted', 'not_required', 'discouraged' or 'recommended'",
+            (
+                'id = "mine"\nkind = "near"\nsummary = "x"\n[[forces.en.forbidden]]\nactive = "a"\n'
+                'passive = "b"'
+            ),
+            (
+                "mine.md.j2, line 5, forces.en.forbidden: 'forbidden' is not one of 'prohibited', "
+                "'required', 'permitted', 'not_required', 'discouraged' or 'recommended'"
+            ),
         ),
     ],
 )

@@ -80,6 +80,43 @@ def _hidden_heading(t: Text) -> Iterator[str]:
     yield t.text.replace("## Norms", "## Repealed norms", 1)
     yield t.text.replace("## Norms", "## Examples of what we do not ask for", 1)
     yield t.text.replace("## Exceptions", "## Former exceptions", 1)
+    yield t.text.replace("## Norms", "## Exceptions", 1)
+    yield t.text.replace("## Norms", "## Definitions", 1)
+
+
+def _suspend(t: Text) -> Iterator[str]:
+    for n in t.policy.norms:
+        index = t.norm_line(n)
+        number = t.lines[index].partition(".")[0]
+        for line in (
+            f"Norm {number} ({n.title}) does not apply.",
+            f"Norm {number} does not apply.",
+            f"Norm {number} ({n.title}) does not apply where it is inconvenient.",
+        ):
+            yield t.with_line(index, f"{t.lines[index]}\n\n{line}")
+
+
+def _question(t: Text) -> Iterator[str]:
+    for n in t.policy.norms:
+        yield t.edit(n, lambda body: body.removesuffix(".") + "?")
+    for m in t.sentences("SAFE"):
+        yield t.replaced(m, m[0].removesuffix(".") + "?")
+
+
+def _wrong_label(t: Text) -> Iterator[str]:
+    for label in ("Threshold", "Burden of proof", "Default rule"):
+        for other in ("Threshold", "Burden of proof", "Default rule", "Example"):
+            if other != label:
+                yield t.text.replace(f"**{label}.**", f"**{other}.**", 1)
+        for n in t.policy.norms:
+            yield t.text.replace(f"**{n.title}.**", f"**{label}.**", 1)
+
+
+def _strike_out(t: Text) -> Iterator[str]:
+    for n in t.policy.norms:
+        yield t.edit(n, lambda body: f"~~{body}~~")
+        yield t.edit(n, lambda body: f"<!-- {body} -->")
+        yield t.edit(n, lambda body: f'"{body}"')
 
 
 def _swap_labels(t: Text) -> Iterator[str]:
@@ -95,6 +132,10 @@ OPERATORS = (
     Operator("another definition", "scope", _other_definition),
     Operator("drop a definition", "scope", _drop_definition),
     Operator("slip in a loophole", "scope", _loophole),
+    Operator("suspend a norm", "exception_set", _suspend),
+    Operator("make a question of a norm", "scope", _question),
+    Operator("put a sentence under a wrong label", "scope", _wrong_label),
+    Operator("strike out or quote a norm", "scope", _strike_out),
     Operator("put the norms under a heading that repeals them", "scope", _hidden_heading),
     Operator("swap SAFE and UNSAFE", "default_rule", _swap_labels),
 )
