@@ -236,7 +236,7 @@ def run(
     from judgeaudit.engine.limits import Limits
     from judgeaudit.engine.progress import make_progress
     from judgeaudit.judges import _choice as choice
-    from judgeaudit.judges.base import JUDGES, PlantedJudge
+    from judgeaudit.judges.base import JUDGES, PlantedJudge, TimedJudge
 
     if isinstance(spec, Prepared):
         ready = spec
@@ -247,6 +247,8 @@ def run(
     judge: Judge = JUDGES[ready.judge.backend](ready.judge)
     if isinstance(judge, PlantedJudge):
         judge.learn(ready.corpus.items)
+    if isinstance(judge, TimedJudge):
+        judge.attempt_seconds = spec.attempt_seconds
     limits = Limits(
         concurrency=spec.concurrency or choice.concurrency_for(ready.judge),
         attempts=spec.attempts,

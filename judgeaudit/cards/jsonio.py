@@ -111,7 +111,8 @@ def from_json(text: str, *, where: str = "card") -> JudgeCard:
             mend="Upgrade judgeaudit" if newer else "Make the card again from its ledger",
         )
     try:
-        return JudgeCard.model_validate(data)
+        # strict, and from the text: a number in quotes is not a number
+        return JudgeCard.model_validate_json(text.removeprefix("\ufeff"), strict=True)
     except ValidationError as e:
         first, n = e.errors()[0], e.error_count()
         path = ".".join(str(p) for p in first["loc"]) or "the card"

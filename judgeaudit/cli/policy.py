@@ -45,11 +45,12 @@ def _show(
     data: Annotated[bool, typer.Option("--data", help="Print the policy's data instead.")] = False,
 ) -> None:
     """Print the text of a policy under a condition."""
+    from judgeaudit.core.terminal import plain
     from judgeaudit.policy import load_conditions, load_policy, policy_path, render
 
     policy = load_policy(name)
     if data:
-        print(policy_path(name).read_text(encoding="utf-8-sig"), end="")
+        print(plain(policy_path(name).read_text(encoding="utf-8-sig")), end="")
         return
     ids = list(load_conditions()) if condition == "all" else [condition]
     renderings = [render(policy, id_, language=language, wording=wording) for id_ in ids]

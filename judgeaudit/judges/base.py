@@ -80,6 +80,13 @@ class ProbedJudge(Protocol):
         ...
 
 
+@runtime_checkable
+class TimedJudge(Protocol):
+    """A judge that cuts a request off by itself, after the seconds it is told."""
+
+    attempt_seconds: float
+
+
 class JudgeFactory(Protocol):
     """Builds a judge from its spec; registered under the backend's name."""
 

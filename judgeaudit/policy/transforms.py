@@ -15,7 +15,16 @@ from judgeaudit.core.records.policy import ThresholdLevel
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import check, parse, place, read_text
 
-__all__ = ["Change", "ForceWords", "Transform", "intended", "load_conditions", "load_transforms"]
+__all__ = [
+    "Change",
+    "ForceWords",
+    "Head",
+    "Transform",
+    "find_transform",
+    "intended",
+    "load_conditions",
+    "load_transforms",
+]
 
 _KINDS: tuple[ConditionKind, ...] = (
     "reference", "placebo", "certified", "near", "threshold", "control",

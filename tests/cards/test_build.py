@@ -176,6 +176,10 @@ def _changed(**changes: object) -> str:
         ("[" * 100_000, "nested too deeply"),
         (_changed(headline="fine"), "headline: "),
         (_changed(surprise=1), "surprise: "),
+        (_changed(limits=[1]), r"limits\.0: "),
+        (_changed(created="\ud800"), "surrogate|Unicode|unicode|escape"),
+        (_changed(scores={"scores": [{"metric": "x", "value": "0.5"}]}), r"scores\.scores\.0"),
+        (_changed(scores={"scores": [{"metric": "x"}]}), "has a value or says why"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text, message):
