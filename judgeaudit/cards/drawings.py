@@ -142,8 +142,8 @@ def _where(f: Figures) -> tuple[Plot, ...]:
     rows = _bars(
         f,
         (
-            ("on clear items", "undue_clear", None),
-            ("on ambiguous items", "undue_ambiguous", None),
+            ("clear items", "undue_clear", None),
+            ("ambiguous items", "undue_ambiguous", None),
         ),
     )
     if rows:
@@ -186,7 +186,7 @@ def outcome_plots(f: Figures) -> tuple[Plot, ...]:
             continue
         parts = tuple((kind, counts[kind] / total) for kind in OUTCOMES)
         failed = total - counts["verdict"]
-        text = f"{failed:,} of {total:,} failed" if failed else f"all {total:,} gave a verdict"
+        text = f"{failed:,} of {total:,} failed"
         label = condition_words(f, condition, _NARROW)
         rows.append(Stack(label, text, parts))
         said.append(f"{label} {text}")

@@ -100,6 +100,14 @@ def _text(x: str, y: int, css: str, text: str, anchor: str = "start") -> str:
     return f'<text class="{css}" x="{x}" y="{y}"{end}>{escape(text)}</text>'
 
 
+def _label(y: int, label: str) -> str:
+    """Write a row's label; what follows a colon or stands in brackets goes where room is scarce."""
+    label = shorten(label, _LABEL)
+    at = min((k for k in (label.find(": "), label.find(" (")) if k > 0), default=len(label))
+    more = f'<tspan class="more">{escape(label[at:])}</tspan>' if label[at:] else ""
+    return f'<text class="lab" x="0" y="{y}">{escape(label[:at])}{more}</text>'
+
+
 def _line(css: str, x1: str, x2: str, y1: int, y2: int) -> str:
     return f'<line class="{css}" x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}"/>'
 
@@ -187,7 +195,7 @@ def intervals(
     for k, row in enumerate(rows):
         top = _TOP + _ROW * k
         track = top + _WORDS
-        body.append(_text("0", top + 14, "lab", shorten(row.label, _LABEL)))
+        body.append(_label(top + 14, row.label))
         body.append(_text("100%", top + 14, "val", row.text, "end"))
         drawn = [m for m in row.marks if m.value is not None]
         if not drawn:
@@ -217,7 +225,7 @@ def stacked(name: str, rows: Sequence[Stack], description: str) -> Markup:
     body = []
     for k, row in enumerate(rows):
         top = _TOP + height * k
-        body.append(_text("0", top + 13, "lab", shorten(row.label, _LABEL)))
+        body.append(_label(top + 13, row.label))
         body.append(_text("100%", top + 13, "val", row.text, "end"))
         at = 0.0
         for css, share in row.parts:

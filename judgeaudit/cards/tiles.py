@@ -142,7 +142,8 @@ def _semantic(f: Figures) -> Tile:
     gate = f.flag("certified_gate")
     limit = threshold_words(f.threshold)
     states: dict[str, State] = {"below": "good", "above": "bad"}
-    badge = {"below": f"below {limit}", "above": f"above {limit}"}.get(gate, gate)
+    known = paper is not None and paper.value is not None
+    badge = {"below": f"below {limit}", "above": f"above {limit}"}.get(gate, gate) if known else ""
     lines = list(_lines(paper))
     if debiased is not None:
         lines.append(f"debiased: {estimate(debiased)} {interval(debiased)}".rstrip())
@@ -150,8 +151,8 @@ def _semantic(f: Figures) -> Tile:
     if jitter is not None:
         lines.append(f"on top of a jitter of {percent(jitter)}")
     label = "1 · Extra flips when reworded (Δ)"
-    known: State = "plain" if paper is not None and paper.value is not None else "unknown"
-    return Tile(label, _value(paper), badge, tuple(lines), states.get(gate, known), "semantic")
+    state = states.get(gate, "plain") if known else "unknown"
+    return Tile(label, _value(paper), badge, tuple(lines), state, "semantic")
 
 
 def _threshold(f: Figures) -> Tile:

@@ -192,7 +192,12 @@ _ACTIVE = st.text(alphabet="ab1 \\`*_[](){}<>#+-.!|~$&@:/=\n;^\"'", max_size=40)
 
 def _shown(md: str) -> str:
     (inline,) = [t for t in _INLINE.parse(f"- x: {md}") if t.type == "inline"]
-    assert {c.type for c in inline.children or []} <= {"text", "code_inline", "text_special"}
+    assert {c.type for c in inline.children or []} <= {
+        "text",
+        "tspan",
+        "code_inline",
+        "text_special",
+    }
     return "".join(c.content for c in inline.children or [])
 
 

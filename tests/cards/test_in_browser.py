@@ -28,7 +28,7 @@ FLAGS = (
     *("--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"),
     *("--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1"),
 )
-VIEWS = [(w, scheme) for w in (360, 390, 700, 820, 1280) for scheme in ("light", "dark")]
+VIEWS = [(w, scheme) for w in (320, 360, 390, 700, 820, 1280) for scheme in ("light", "dark")]
 LOOK = """(() => {
   const wide = document.documentElement.scrollWidth - window.innerWidth;
   const clash = [];

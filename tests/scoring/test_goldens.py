@@ -75,7 +75,7 @@ def block(score: Score, key: str) -> Any:
     return None if ends == [None, None] else ends
 
 
-def ours(scores: ScoreSet, path: tuple[str, ...]) -> Any:
+def ours(scores: ScoreSet, path: tuple[str, ...]) -> Any:  # noqa: PLR0911 - one case a golden
     """Find our number for a golden's path; an unknown path fails."""
     match path:
         case ("jitter_base", key):
@@ -141,9 +141,8 @@ def test_every_expected_number(judges, name):
     checked = 0
     for path, expected in leaves(judge.expected["expected_estimates"]):
         actual = ours(scores, path)
-        if expected is not None:
-            expected = pytest.approx(expected, abs=tolerance(path), rel=0)
-        assert expected == actual, path
+        near = pytest.approx(expected, abs=tolerance(path), rel=0) if expected is not None else None
+        assert near == actual, path
         checked += 1
     assert checked > 100
 

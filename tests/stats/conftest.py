@@ -1,4 +1,4 @@
-"""Golden entries by id, and counts for references."""
+"""Golden entries by id."""
 
 from __future__ import annotations
 
@@ -6,17 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-
-from judgeaudit.core.table import Counts
-
-
-def counts(unsafe: Any, valid: Any, failed: Any = None) -> Counts:
-    """Build counts from lists."""
-    u, v = np.array(unsafe, dtype=np.int64), np.array(valid, dtype=np.int64)
-    f = np.zeros_like(u) if failed is None else np.array(failed, dtype=np.int64)
-    return Counts(u, v, f)
 
 
 @pytest.fixture(scope="session")

@@ -67,8 +67,8 @@ def test_one_cluster_has_no_interval():
         assert Undefined("fewer than two clusters") == function(sums)
 
 
-def test_gate_bound_is_one_when_every_cluster_is_an_event():
-    assert 1.0 == gate_upper(cluster_sums(np.ones(6), np.arange(6)))
+def test_gate_bound_excludes_nothing_when_every_cluster_is_an_event():
+    assert gate_upper(cluster_sums(np.ones(6), np.arange(6))) >= 1
 
 
 def test_gate():

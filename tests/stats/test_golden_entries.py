@@ -119,7 +119,7 @@ def pis(entry: dict[str, Any]) -> Any:
     }[kind]()
 
 
-def value_of(entry: dict[str, Any]) -> Any:
+def value_of(entry: dict[str, Any]) -> Any:  # noqa: PLR0911 - one case a prefix
     given = entry["inputs"]
     match entry["id"].split(".")[0]:
         case "rule_of_three":
