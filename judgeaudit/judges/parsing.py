@@ -30,7 +30,7 @@ _FILTERED: Final = frozenset({"content_filter", "refusal", "safety", "guardrail_
 _CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
 
 # Only [ \t] inside lines, and possessive repeats: each pattern stays linear on hostile text.
-_LABEL: Final = r"(?P<label>unsafe|safe)(?![\w-])"
+_LABEL: Final = r"(?P<label>unsafe|safe)"
 # A statement starts a line or a sentence: "if the verdict: SAFE" and "not a verdict: SAFE" do not.
 _START: Final = r"(?:^|(?<=[.!?][ \t]))[ \t*_`#~]*+"
 _NAME: Final = (

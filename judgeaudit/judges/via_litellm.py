@@ -167,7 +167,7 @@ class LiteLLMJudge:
                     messages=messages,
                     timeout=self.attempt_seconds + 5,
                     **seeded,
-                    **copy.deepcopy(self._parameters),  # it changes what it is given
+                    **copy.deepcopy(self._parameters),  # some routes change what they are given
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped

@@ -131,7 +131,7 @@ def sign_test(strict: Int8Array3D, lenient: Int8Array3D) -> tuple[int, int, floa
 
 
 def _first_verdict(cells: Int8Array3D) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    flat = cells.reshape(cells.shape[0], -1)
+    flat = cells.reshape(cells.shape[0], cells.shape[1] * cells.shape[2])
     if flat.shape[1] == 0:
         return np.full(cells.shape[0], -1, dtype=np.int8)
     valid = (flat == SAFE) | (flat == UNSAFE)

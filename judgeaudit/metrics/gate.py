@@ -99,8 +99,9 @@ def _reason(view: View, estimate: Estimate, state: Gate, threshold: float) -> st
 def _identified(view: View, threshold: float) -> tuple[str, str]:
     members = (view.base, *view.certified)
     failed = sum(view.excluded(members).values())
-    if not view.certified:
-        return "not identified", "No certified condition was called."
+    if not view.certified or not view.called(view.base):
+        missing = "No certified condition" if view.called(view.base) else f"Not even {view.base}"
+        return "not identified", f"{missing} was called."
     if failed == 0:
         return "identified", "Every call under base and the certified conditions gave a verdict."
     region = bounds_of(view, view.certified)

@@ -16,6 +16,7 @@ import numpy as np
 
 from judgeaudit.core.table import Counts
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Undefined
+from judgeaudit.stats.bootstrap import MINIMUM_CONTRIBUTING
 from judgeaudit.stats.intervals import normal_quantile
 
 __all__ = ["GeeResult", "gee_pairs"]
@@ -68,9 +69,9 @@ def gee_pairs(
     Returns
     -------
     GeeResult or Undefined
-        Undefined where statsmodels is missing, where fewer than two clusters remain, where one
-        kind of pair always or never disagrees (the odds ratio is then infinite or not defined),
-        and where the fit does not converge.
+        Undefined where statsmodels is missing, where one kind of pair always or never disagrees
+        (the odds ratio is then infinite or not defined), where fewer than ten clusters hold a pair
+        that disagrees, and where the fit does not converge.
 
     References
     ----------
@@ -81,14 +82,16 @@ def gee_pairs(
     used = (base.valid >= 2) & (other.valid >= 1)
     s, K = base.unsafe[used], base.valid[used]
     t, L, clusters = other.unsafe[used], other.valid[used], clusters[used]
-    if np.unique(clusters).size < 2:
-        return Undefined("fewer than two clusters")
     cross, within = K * L, K * (K - 1) // 2
     cross_apart, within_apart = s * (L - t) + t * (K - s), s * (K - s)
     for name, apart, pairs in (("cross", cross_apart, cross), ("base", within_apart, within)):
         if apart.sum() in (0, pairs.sum()):
             word = "never disagrees" if apart.sum() == 0 else "always disagrees"
             return Undefined(f"a {name} pair {word}")
+    contributing = np.unique(clusters[cross_apart + within_apart > 0]).size
+    if contributing < MINIMUM_CONTRIBUTING:
+        # the robust error rests on clusters: two items alone would give p = .02
+        return Undefined(f"fewer than {MINIMUM_CONTRIBUTING} contributing clusters")
     times = np.column_stack((cross_apart, cross - cross_apart, within_apart, within - within_apart))
     outcome = np.repeat(np.tile([1.0, 0.0, 1.0, 0.0], s.size), times.reshape(-1))
     is_cross = np.repeat(np.tile([1.0, 1.0, 0.0, 0.0], s.size), times.reshape(-1))

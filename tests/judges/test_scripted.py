@@ -92,10 +92,10 @@ def test_another_seed_is_another_judge():
 
 
 @pytest.mark.parametrize("name", [n for n in CHARACTERS if n != "remembers"])
-@pytest.mark.parametrize("condition", ["base", "T4", "lenient"])
+@pytest.mark.parametrize("condition", ["base", "T4"])
 def test_verdicts_follow_the_planted_truth(name, condition):
     """The frequency of UNSAFE over draws lies within five standard errors of what is planted."""
-    made, repeats = judge(f"{name}?failures=0"), 20
+    made, repeats = judge(f"{name}?failures=0"), 8
     truth = made.truth(ITEMS, [condition])
     seen = [sum(v.label == "UNSAFE" for v in row) for row in verdicts(made, condition, repeats)]
     planted = [truth[i.key][condition] for i in ITEMS]
@@ -177,6 +177,17 @@ def test_fails_to_parse_fails_in_every_way_and_more_often_off_base_and_when_unsa
     assert 0.18 < failed["T4"] < 0.32
     truth = made.cell(ITEMS[1], "T4")
     assert truth.fails_if_unsafe == pytest.approx(3 * truth.fails_if_safe)
+
+
+def test_failures_do_not_depend_on_the_draw_of_the_verdict():
+    """At p = 0.5 a shared draw would make three quarters of the UNSAFE answers fail."""
+    made = judge("fails_to_parse?jitter=0.5")
+    cells = [made.cell(i, "T1") for i in ITEMS]
+    planted = mean(
+        c.p_unsafe * c.fails_if_unsafe + (1 - c.p_unsafe) * c.fails_if_safe for c in cells
+    )
+    seen = [v.outcome != "verdict" for row in verdicts(made, "T1", 5) for v in row]
+    assert abs(mean(seen) - planted) < 0.06
 
 
 def test_remembers_repeats_itself_though_it_would_jitter():

@@ -11,6 +11,7 @@ import pytest
 from judge_world import PROMPT, ask, call, spec_of
 from loopback import Answer, Loopback, always, completion, says
 
+from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import JudgePrompt, Message, Reply
 from judgeaudit.judges._formats import VERDICT_GRAMMAR, VERDICT_SCHEMA
@@ -73,6 +74,24 @@ def test_the_shipped_formats_are_an_instrument_and_pinned():
     """A changed schema or grammar is another judge: change this hash and the changelog together."""
     pinned = "86335ae842be229d6ef3f28804f3b911ba913796cddecadc46843b2540f30cd9"
     assert pinned == sha256_of([VERDICT_SCHEMA, VERDICT_GRAMMAR])
+
+
+def test_what_is_sent_does_not_wear_off():
+    """One provider's route takes `strict` out of the schema that it is handed."""
+
+    async def twice(server: Loopback) -> None:
+        judge = LiteLLMJudge(
+            spec_of(server, model="gemini/gemini-2.5-flash", output_format="json_schema")
+        )
+        before = json.dumps(judge._parameters)
+        for _ in range(2):
+            with pytest.raises(PermanentError):
+                await judge.ask(PROMPT, call())
+        assert json.dumps(judge._parameters) == before
+        await judge.aclose()
+
+    with Loopback() as server:  # has no such path: 404
+        asyncio.run(twice(server))
 
 
 def test_seeds_are_sent_only_if_the_spec_says_so_and_differ_by_call():
@@ -207,19 +226,22 @@ def test_calls_in_flight_are_one_request_each_and_repeats_are_never_cached():
     assert server.most_in_flight > 10
 
 
-def test_closing_one_judge_leaves_the_other_at_work_and_twice_is_fine():
+def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone():
     async def both(server: Loopback) -> None:
         one, other = LiteLLMJudge(spec_of(server)), LiteLLMJudge(spec_of(server))
         await one.ask(PROMPT, call())
-        await one.aclose()
-        await one.aclose()
-        await other.ask(PROMPT, call())
+        async with asyncio.TaskGroup() as group:
+            group.create_task(other.ask(PROMPT, call()))
+            while server.in_flight == 0:  # noqa: ASYNC110 - the server is in another thread
+                await asyncio.sleep(0.01)
+            await one.aclose()
+            await one.aclose()
         await other.aclose()
         again = LiteLLMJudge(spec_of(server))
         await again.ask(PROMPT, call())
         await again.aclose()
 
-    with Loopback() as server:
+    with Loopback(latency=0.2) as server:
         for _ in range(2):
             asyncio.run(both(server))
     assert server.n_requests == 6

@@ -57,9 +57,22 @@ def test_a_kind_of_pair_that_never_disagrees():
     assert Undefined("a base pair never disagrees") == gee_pairs(still, mixed, np.arange(20))
 
 
-def test_one_cluster():
-    base, other = judged(np.random.default_rng(2), 10, 0.5)
-    assert Undefined("fewer than two clusters") == gee_pairs(base, other, np.zeros(10, dtype=int))
+def test_few_clusters_are_refused():
+    """The robust error is far too small there: two items alone would give p = .02."""
+    base, other = judged(np.random.default_rng(2), 60, 0.5)
+    found = gee_pairs(base, other, np.arange(60) % 9)
+    assert Undefined("fewer than 10 contributing clusters") == found
+
+
+def test_the_size_of_the_test_is_near_its_level():
+    pytest.importorskip("statsmodels")
+    rng = np.random.default_rng(4)
+    hits = 0
+    for _ in range(60):
+        found = gee_pairs(*judged(rng, 50, 0.0), np.arange(50))
+        assert isinstance(found, GeeResult)
+        hits += found.p_value <= 0.05
+    assert hits / 60 <= 0.05 + 4 * (0.05 * 0.95 / 60) ** 0.5
 
 
 def test_without_statsmodels_it_says_how_to_get_it(monkeypatch):
