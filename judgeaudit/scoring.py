@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Protocol, ScoreSet
 from judgeaudit.core.records.scores import Score
 from judgeaudit.core.table import VerdictTable
 from judgeaudit.metrics import METRICS, View
 from judgeaudit.metrics.failures import HEADLINES
+from judgeaudit.stats.clusters import kish_clusters
 
 __all__ = ["ON_REQUEST", "ORDER", "score"]
 
@@ -89,7 +92,7 @@ def score(
         )
     view = View(table, protocol, seed, uncertified)
     scores: list[Score] = []
-    flags, reasons = _left_out(view)
+    flags, reasons = _remarks(view)
     for name in _names(metrics):
         report = METRICS[name](view)
         scores += report.scores
@@ -108,8 +111,8 @@ def _names(asked: Sequence[str] | None) -> list[str]:
     return sorted(dict.fromkeys(asked), key=order.index)
 
 
-def _left_out(view: View) -> tuple[dict[str, str], dict[str, str]]:
-    """Name the conditions that are not scored, or scored but not pooled."""
+def _remarks(view: View) -> tuple[dict[str, str], dict[str, str]]:
+    """Name the conditions that are not scored, or scored but not pooled, and uneven clusters."""
     flags: dict[str, str] = {}
     reasons: dict[str, str] = {}
     planned = [c.id for c in view.protocol.conditions]
@@ -131,5 +134,13 @@ def _left_out(view: View) -> tuple[dict[str, str], dict[str, str]]:
         flags["not_certified"] = ", ".join(voided)
         reasons["not_certified"] = (
             f"Scored, but not pooled, for no certificate of theirs passed: {', '.join(voided)}."
+        )
+    sizes = np.bincount(view.clusters)
+    if sizes.size and 2 * kish_clusters(sizes) < sizes.size:
+        flags["clusters"] = "uneven"
+        reasons["clusters"] = (
+            f"The largest of {sizes.size} clusters holds {int(sizes.max())} of {int(sizes.sum())} "
+            f"items; they count like {kish_clusters(sizes):.0f} even ones, so intervals of excess "
+            f"flips may be too narrow."
         )
     return flags, reasons

@@ -31,7 +31,7 @@ def grammar_for(answer: Sequence[str]) -> str:
         return VERDICT_GRAMMAR
     names = [f"field-{k}" for k in range(len(answer))]
     pairs = [rf'"\"{key}\": " {name}' for key, name in zip(answer, names, strict=True)]
-    root = f'root ::= "{{" {' ", " '.join(pairs)} "}}"'
+    root = 'root ::= "{" ' + ' ", " '.join(pairs) + ' "}"'
     fields = [
         f"{name} ::= {_RULES.get(key, _TEXT)}" for key, name in zip(answer, names, strict=True)
     ]

@@ -1,10 +1,10 @@
 """What all prompts of a condition begin with is read once, without any answer depending on it.
 
-llama.cpp can go on from where an earlier prompt began alike, which saves half of the work here. But
-numbers then depend on *where* the reading was interrupted (measured: probabilities move by up to .1),
-so on what was asked before. Here the cut is always at the same place: the end of the system message.
-The model's state at that place is made from nothing, stored, and loaded before each call, so what a
-call answers is a function of its prompt and its seed alone: not of order, of neighbours, of a kill.
+llama.cpp can go on from where an earlier prompt began alike, which saves half of the work here.
+But numbers then depend on *where* the reading was interrupted (measured: probabilities move by up
+to .1), so on what was asked before. Here the cut is always at the same place: the end of the system
+message. The model's state there is made from nothing, stored, and loaded before each call, so what
+a call answers is a function of its prompt and its seed alone: not of order, neighbours or a kill.
 """
 
 from __future__ import annotations

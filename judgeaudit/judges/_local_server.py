@@ -46,7 +46,8 @@ def main() -> None:
         answer = {"error": str(error)}
     else:
         answer = {"address": server.listening_address}
-    print(json.dumps(answer), flush=True)
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
     sys.stdin.buffer.read()
     # not by way of the destructor: it waits for ever if a request is being served
     os._exit(0)

@@ -36,6 +36,10 @@ how long a dropped request goes on."""
 _SCRIPT: Final = Path(__file__).with_name("_local_server.py")
 _END_SECONDS: Final = 5.0
 _CONTROL_SECONDS: Final = 900.0
+_TOO_LONG: Final = (
+    "Nothing was cut: leave the item out, or serve a model with a longer context yourself and "
+    "name it with --api-base"
+)
 # libgomp reads these when it is loaded, so they are set for the child before it starts. Spinning
 # threads on a busy machine cost thirty times the time.
 _QUIET_THREADS: Final = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
@@ -93,17 +97,17 @@ class Worker:
         with self._guard:
             if self._ended:
                 raise PermanentError("closed before it was started", where=self._where())
-            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+            said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
             process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", str(_SCRIPT)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=said,
                 env={**os.environ, **_QUIET_THREADS},
                 start_new_session=True,
             )
-            self._process = process
-            self._reaper = weakref.finalize(self, _reap, process, self._said)
+            self._process, self._said = process, said
+            self._reaper = weakref.finalize(self, _reap, process, said)
         told = {
             "path": str(self.served.path),
             "alias": self.served.alias,
@@ -163,9 +167,10 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1)
         said = b""
-        if self._said is not None:
-            self._said.seek(0)
-            said = self._said.read()[-2000:]
+        with contextlib.suppress(ValueError):  # closed: ended from elsewhere
+            if self._said is not None:
+                self._said.seek(0)
+                said = self._said.read()[-2000:]
         lines = said.decode("utf-8", "replace").strip().splitlines()
         return short(lines[-1], 300) if lines else f"it ended with code {process.returncode}"
 
@@ -220,7 +225,7 @@ class Worker:
             return PermanentError(
                 f"context too long: {said}",
                 where=self._where(),
-                mend=TOO_LONG,
+                mend=_TOO_LONG,
                 status=status,
                 code="context_length_exceeded",
             )
@@ -228,12 +233,6 @@ class Worker:
         return error(
             f"HTTP {status}: {said}", where=self._where(), status=status, code=kind or None
         )
-
-
-TOO_LONG: Final = (
-    "Nothing was cut: leave the item out, or serve a model with a longer context yourself and "
-    "name it with --api-base"
-)
 
 
 def _converse(
@@ -248,9 +247,8 @@ def _converse(
     except OSError:  # it is gone already
         return {}
     ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-    line = process.stdout.readline() if ready else b""
     try:
-        found = json.loads(line)
+        found = json.loads(process.stdout.readline() if ready else b"")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
@@ -258,12 +256,14 @@ def _converse(
 
 def _reap(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
     """Let the child end, else make it, and collect it."""
-    for pipe in (process.stdin, process.stdout, said):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
     try:
         process.wait(timeout=_END_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    process.stdout.close()
+    said.close()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import importlib.metadata
 import importlib.util
 import os
@@ -24,7 +23,6 @@ from judgeaudit.core.errors import (
     ConfigError,
     JudgeError,
     PermanentError,
-    TransientError,
 )
 from judgeaudit.core.records import (
     Call,
@@ -349,9 +347,11 @@ def _own_folder() -> tuple[Path, IO[bytes]]:
     A lock on a file in it, which the system drops when a process dies, tells the one from the
     other.
     """
+    import fcntl  # not on Windows, where only this judge is missing
+
     for old in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
-        with contextlib.suppress(OSError), (old / _OWNER).open("rb") as owner:
-            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.suppress(OSError), (old / _OWNER).open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(old, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
     owner = (folder / _OWNER).open("wb")

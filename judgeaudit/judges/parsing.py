@@ -162,7 +162,7 @@ def _statements(plain: str) -> list[Label]:
     """Return the labels that the text states outright, in the order of their ends."""
     if len(plain) > _PLAIN_CAP:
         return []
-    plain = unicodedata.normalize("NFKC", plain)
+    plain = unicodedata.normalize("NFKC", plain).replace("\r\n", "\n").replace("\r", "\n")
     if whole := _ALL.match(plain):
         found = [(0, whole["label"])]
     else:

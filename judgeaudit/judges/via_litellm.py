@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import copy
 import datetime as dt
 import functools
 import json
@@ -167,7 +166,7 @@ class LiteLLMJudge:
                     messages=messages,
                     timeout=self.attempt_seconds + 5,
                     **seeded,
-                    **copy.deepcopy(self._parameters),  # some routes change what they are given
+                    **self._parameters,
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped

@@ -17,7 +17,7 @@ def plain(value: float) -> str:
     """
     if value == 0:
         return "0"
-    return f"{value:.3f}" if abs(value) >= 0.0995 / 100 else f"{value:.2g}"
+    return f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.2g}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, View
 from judgeaudit.metrics._words import plain
-from judgeaudit.metrics.direction import ratio_of
+from judgeaudit.metrics.direction import LENIENT, STRICT, ratio_of
 from judgeaudit.metrics.failures import treated_of
 from judgeaudit.metrics.responsiveness import responsiveness_of
 from judgeaudit.metrics.undue import share_of
@@ -199,7 +199,7 @@ def pis(view: View) -> Report:
                     treatment=treatment,
                     unit="score 0-1",
                     better="higher",
-                    excluded=view.excluded((view.base, *view.preserving)),
+                    excluded=view.excluded((view.base, *view.preserving, STRICT, LENIENT)),
                 )
             )
     headline = view.protocol.headline_treatment

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgeaudit.stats._types import FloatArray1D, IntArray1D
 
-__all__ = ["ClusterSums", "cluster_sums"]
+__all__ = ["ClusterSums", "cluster_sums", "kish_clusters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +76,24 @@ def cluster_sums(
         sizes=counts[there].astype(np.float64),
         contributing=int(np.count_nonzero(moved)),
     )
+
+
+def kish_clusters(sizes: FloatArray1D | IntArray1D) -> float:
+    """Count clusters as Kish does, (sum m_g)^2 / sum m_g^2: uneven ones count less.
+
+    Parameters
+    ----------
+    sizes : array of float or int, shape (n_clusters,)
+        m_g, items (or trials) of each cluster.
+
+    Returns
+    -------
+    float
+        Between 1 and the number of clusters, which even sizes reach.
+
+    References
+    ----------
+    Kish 1965, Survey Sampling.
+    """
+    total = float(np.sum(sizes))
+    return total * total / float(np.sum(np.square(sizes, dtype=np.float64)))

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Interval, Undefined
-from judgeaudit.stats.clusters import ClusterSums, cluster_sums
+from judgeaudit.stats.clusters import ClusterSums, cluster_sums, kish_clusters
 
 __all__ = [
     "WILSON_CLUSTERED",
@@ -308,7 +308,7 @@ def effective_number(sums: ClusterSums, *, level: float = 0.95) -> float:
     spread = float(np.sum(gaps * gaps)) + mean_size**2 * ((1 - rate) ** 2 + rate**2)
     number = rate * (1 - rate) * (n + 2 * mean_size) ** 2 / spread - 2
     if n > groups:
-        tail, df = 0.5 + level / 2, max(1.0, n * n / float(np.sum(sums.sizes**2)) - 1)
+        tail, df = 0.5 + level / 2, max(1.0, kish_clusters(sums.sizes) - 1)
         number *= (t_quantile(tail, n - 1) / t_quantile(tail, df)) ** 2
     return min(n, max(floor, number))
 

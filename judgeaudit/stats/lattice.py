@@ -175,39 +175,22 @@ def _transform(
     dropped for good: all that are dropped add less than 1e-18.
     """
     floor = -_NEGLIGIBLE - np.log(period)
-    frequency = sizes = angles = None
+    frequency = np.arange(period // 2 + 1)
+    sizes, angles = np.zeros(frequency.size), np.zeros(frequency.size)
     for kind in kinds:
         step = gcd(divisor, *kind.values.tolist())
         short, values = period // step, kind.values // step
-        if frequency is None:
-            size, angle = _powers(np.fft.fft(_spread(kind, values, short)), kind.count)
-            # what this kind leaves repeats itself `step` times: only that is ever laid out
-            left = np.flatnonzero(size > floor)
-            frequency = (np.arange(step)[:, None] * short + left[None, :]).reshape(-1)
-            frequency = frequency[2 * frequency <= period]
-            sizes, angles = size[frequency % short], angle[frequency % short]
-            continue
+        at: IntArray1D | slice
         if frequency.size * values.size > short:
-            size, angle = _powers(np.fft.fft(_spread(kind, values, short)), kind.count)
-            at = frequency % short
-            size, angle = size[at], angle[at]
+            spread = np.bincount(values % short, weights=kind.weights, minlength=short)
+            phi, at = np.fft.fft(spread), frequency % short
         else:
             turns = (values[:, None] * frequency[None, :]) % short
-            phi = kind.weights @ np.exp(-2j * np.pi / short * turns)
-            size, angle = _powers(phi, kind.count)
-        sizes, angles = sizes + size, angles + angle
+            phi, at = kind.weights @ np.exp(-2j * np.pi / short * turns), slice(None)
+        with np.errstate(divide="ignore"):
+            sizes += (kind.count * np.log(np.abs(phi)))[at]
+        angles += (kind.count * np.angle(phi))[at]
         kept = sizes > floor
         if not kept.all():
             frequency, sizes, angles = frequency[kept], sizes[kept], angles[kept]
-    assert frequency is not None
     return frequency, np.exp(sizes + 1j * angles)
-
-
-def _spread(kind: Kind, values: IntArray1D, length: int) -> FloatArray1D:
-    return np.bincount(values % length, weights=kind.weights, minlength=length)
-
-
-def _powers(phi: NDArray[np.complex128], count: int) -> tuple[FloatArray1D, FloatArray1D]:
-    """Log of the modulus, and the angle, of phi to the power of count."""
-    with np.errstate(divide="ignore"):
-        return count * np.log(np.abs(phi)), count * np.angle(phi)

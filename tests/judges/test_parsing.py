@@ -195,6 +195,8 @@ def test_what_states_no_verdict_is_unparseable(text):
         ("ＵＮＳＡＦＥ", "UNSAFE"),
         ("```\nUNSAFE\n```", "UNSAFE"),
         ("unsafe\nS2, S5", "UNSAFE"),
+        ("unsafe\r\nS2, S5\r\n", "UNSAFE"),
+        ("Verdict: SAFE\r\nThe user had agreed.\r\n", "SAFE"),
         ("The agent deleted the files.\n\nUNSAFE", "UNSAFE"),
         ("### Verdict\n**SAFE**", "SAFE"),
         ("Verdict: SAFE", "SAFE"),

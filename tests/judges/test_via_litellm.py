@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from loopback import Answer, Loopback, always, completion, says
 
 from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.hashing import sha256_of
-from judgeaudit.core.records import JudgePrompt, Message, Reply
+from judgeaudit.core.records import JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._formats import VERDICT_GRAMMAR, VERDICT_SCHEMA
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.parsing import parse
@@ -76,21 +77,20 @@ def test_the_shipped_formats_are_an_instrument_and_pinned():
     assert pinned == sha256_of([VERDICT_SCHEMA, VERDICT_GRAMMAR])
 
 
-def test_what_is_sent_does_not_wear_off():
-    """One provider's route takes `strict` out of the schema that it is handed."""
+@pytest.mark.parametrize("model", ["openai/toy", "hosted_vllm/toy", "gemini/gemini-2.5-flash"])
+def test_no_route_changes_what_the_next_call_sends(model):
+    """The parameters are handed over as they are, so a route that edits them in place shows here."""
 
     async def twice(server: Loopback) -> None:
-        judge = LiteLLMJudge(
-            spec_of(server, model="gemini/gemini-2.5-flash", output_format="json_schema")
-        )
+        judge = LiteLLMJudge(spec_of(server, model=model, output_format="json_schema"))
         before = json.dumps(judge._parameters)
         for _ in range(2):
-            with pytest.raises(PermanentError):
+            with contextlib.suppress(PermanentError):  # the server has no path for gemini
                 await judge.ask(PROMPT, call())
         assert json.dumps(judge._parameters) == before
         await judge.aclose()
 
-    with Loopback() as server:  # has no such path: 404
+    with Loopback() as server:
         asyncio.run(twice(server))
 
 
@@ -245,6 +245,21 @@ def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone():
         for _ in range(2):
             asyncio.run(both(server))
     assert server.n_requests == 6
+
+
+def test_closing_a_judge_that_was_never_asked_leaves_other_users_of_litellm_alone():
+    async def story() -> None:
+        import litellm
+
+        judge = LiteLLMJudge(
+            JudgeSpec(backend="litellm", model="openai/toy", api_base="http://127.0.0.1:9/v1")
+        )
+        litellm.in_memory_llm_clients_cache.set_cache("theirs", "client")
+        await judge.aclose()
+        assert litellm.in_memory_llm_clients_cache.get_cache("theirs") == "client"
+        litellm.in_memory_llm_clients_cache.flush_cache()
+
+    asyncio.run(story())
 
 
 def test_cancelling_a_call_ends_it_as_cancelled():

@@ -11,7 +11,7 @@ from judgeaudit.metrics import CERTIFIED, METRICS
 from judgeaudit.metrics._words import listed, plain
 from judgeaudit.metrics.delta import delta_debiased, delta_paper, rms_shift
 from judgeaudit.metrics.detection import accuracy, tnr, tpr
-from judgeaudit.metrics.failures import bounds_of, outcomes, treated
+from judgeaudit.metrics.failures import bounds_of, outcome_rate, outcomes, treated
 from judgeaudit.metrics.gate import certified_gate, identified
 from judgeaudit.metrics.jitter import jitter
 from judgeaudit.metrics.placebo import placebo
@@ -194,3 +194,16 @@ def test_registry_refuses_an_unknown_metric():
 def test_words():
     assert ["0", "0.049", "2.1e-07", "1.000"] == [plain(x) for x in (0.0, 0.0487, 2.1e-7, 1.0)]
     assert ["", "a", "a and b", "a, b and c"] == [listed(list(x)) for x in ("", "a", "ab", "abc")]
+
+
+def test_nothing_called_is_not_identified():
+    for items in ({"a": {"base": "SS"}}, {"a": {"T1": "SS"}}):
+        flags = certified_gate(view(written(items))).flags
+        assert {"certified_gate": "inconclusive", "identified": "not identified"} == flags
+    short = certified_gate(view(written({"a": {"base": "-", "T1": "S"}})))
+    assert "No item has the calls" in short.reasons["identified"]
+
+
+def test_an_outcome_rate_needs_a_call():
+    found = outcome_rate(np.zeros(3), np.zeros(3), np.arange(3))
+    assert "no call" == found.value.reason

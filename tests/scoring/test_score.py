@@ -199,6 +199,15 @@ def test_one_cluster_has_estimates_but_no_t_interval():
     assert s.detail["gate_upper"] is None
 
 
+def test_uneven_clusters_are_said():
+    table = full_table()
+    assert "clusters" not in score(table, protocol()).flags
+    uneven = replace(table, clusters=np.maximum(np.arange(60) - 30, 0))
+    scores = score(uneven, protocol())
+    assert "uneven" == scores.flags["clusters"]
+    assert "31 of 60 items" in scores.reasons["clusters"]
+
+
 def test_unknown_names_are_refused_with_the_known_ones():
     table = full_table(n=6)
     with pytest.raises(ConfigError, match="delta_paper"):
@@ -227,6 +236,12 @@ def test_the_paper_interval_on_request():
     few = score(full_table(n=8), protocol(), metrics=["delta_paper_bca"])
     s = few.find("delta_paper_bca", "certified")
     assert "fewer than 10 contributing clusters" == s.why_no_interval
+
+
+def test_the_paper_interval_of_what_is_undefined():
+    table = written({"a": {"base": "S", "T1": "S"}})
+    scores = score(table, protocol("base", "T1"), metrics=["delta_paper_bca"])
+    assert ["one call under base"] * 2 == [s.why_no_interval for s in scores.scores]
 
 
 def test_the_paper_confirmation_on_request():

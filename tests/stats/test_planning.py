@@ -58,6 +58,13 @@ def test_planner(shared: Path):
         assert {} == row
 
 
+def test_mcnemar_without_a_doubt():
+    """No jitter and every item flips: five triples of one sign have p = 1/32."""
+    assert 5 == mcnemar_items(0.0, 1.0)
+    assert pytest.approx(0.0) == mcnemar_power(4, 0.0, 1.0)
+    assert pytest.approx(1.0) == mcnemar_power(5, 0.0, 1.0)
+
+
 def test_rate_items_with_the_exact_quantile():
     assert 7300 == rate_items(0.05, 0.1, z=1.96)
     assert 7299 == rate_items(0.05, 0.1)
@@ -99,6 +106,12 @@ def test_pooled_error_of_one_condition_is_that_of_an_item():
 def test_items_for_closed_form():
     plan = items_for(0.05, 0.03, 4, 2)
     assert (105, 253, 253, None) == (plan.low, plan.high, plan.n, plan.power)
+
+
+def test_items_for_by_a_short_simulation():
+    plan = items_for(0.02, 0.2, 3, 2, rng=np.random.default_rng(0), simulations=40)
+    assert plan.low < plan.n <= plan.high
+    assert pytest.approx(0.8, abs=0.05) == plan.power
 
 
 @pytest.mark.slow
@@ -255,6 +268,9 @@ def test_corrected_rates_where_others_give_nan():
     assert isinstance(human_only(nothing[:0]).value, Undefined)
     assert isinstance(ppi(nothing, nothing, nothing).value, Undefined)
     assert isinstance(rogan_gladen(nothing, nothing, some).value, Undefined)
+    half = np.arange(50) % 2 == 0  # says UNSAFE regardless: se + sp = 1
+    human = np.arange(50) % 4 < 2
+    assert isinstance(rogan_gladen(half, human, np.arange(50) < 40).value, Undefined)
     assert isinstance(rogan_gladen_point(0.1, 0.5, 0.5).value, Undefined)
 
 
