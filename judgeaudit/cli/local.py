@@ -75,3 +75,29 @@ def _fetch(
         )
     path = fetching.fetch_from_hub(f"{owner}/{repo}", file_name, revision=revision, sha256=sha256)
     print(plain(f"{path}\nUse it with: judgeaudit audit --judge local:{path}"))
+
+
+@app.command("bench")
+def _bench(
+    model: Annotated[
+        str, typer.Argument(metavar="[MODEL]", help="A known model, or the path of a GGUF file.")
+    ] = "smollm2-135m",
+    *,
+    items: Annotated[int, typer.Option(min=1, help="Items of the bundled sample.")] = 4,
+    condition: Annotated[
+        list[str] | None, typer.Option(help="Conditions (repeat the flag). Default: base, strict.")
+    ] = None,
+    policy: Annotated[str, typer.Option(help="Policy name or file.")] = "agent_safety",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Calls worked on at once. Default: one a core.")
+    ] = None,
+) -> None:
+    """Measure what a verdict costs on this machine, and how probable the model finds UNSAFE."""
+    import asyncio
+
+    from judgeaudit.cli import _local_bench
+    from judgeaudit.core.terminal import plain
+
+    conditions = tuple(condition or ("base", "strict"))
+    report = asyncio.run(_local_bench.bench(model, items, conditions, policy, workers))
+    print(plain(report))

@@ -182,7 +182,7 @@ def gather(exc: BaseException) -> Facts:
     )
 
 
-def read_fault(f: Facts, key_name: str | None) -> Fault:
+def read_fault(f: Facts, key_name: str | None, address: str) -> Fault:
     """Decide what a failure means.
 
     Parameters
@@ -191,6 +191,8 @@ def read_fault(f: Facts, key_name: str | None) -> Fault:
         Of the failed request.
     key_name : str, optional
         The environment variable that holds the key.
+    address : str
+        Where the request was sent, in words.
     """
     if f.kinds & _FILTER:
         return Fault(None, "content_filter")
@@ -200,7 +202,7 @@ def read_fault(f: Facts, key_name: str | None) -> Fault:
     head += f" ({f.code})" if f.code else ""
     if named := _named(f, status, head):
         return named
-    if f.status is None and (silent := _unanswered(f, key_name)):
+    if f.status is None and (silent := _unanswered(f, key_name, address)):
         return silent
     if status in _ASK_AGAIN or status >= 500:
         return Fault(TransientError, head, code=f.code)
@@ -230,13 +232,13 @@ def _named(f: Facts, status: int, head: str) -> Fault | None:
     return None
 
 
-def _unanswered(f: Facts, key_name: str | None) -> Fault | None:
+def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
     """Decide about a failure for which no server sent an error status."""
     if f.kinds & {"jsondecodeerror"} or _UNREADABLE.search(f.everything):
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
     if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
-        what = "no server answers at this address"
+        what = f"no server answers at {address}"
         mend = "Start the server, or correct its address"
         return Fault(TransientError, what, mend, "unreachable", quotes=False)
     if f.kinds & _TIMEOUT:

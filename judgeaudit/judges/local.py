@@ -213,6 +213,13 @@ class LocalJudge:
             await self._prefixes.load(door.worker, prompt)
             return await door.ask(prompt, call, self._attempt_seconds)
 
+    @asynccontextmanager
+    async def prepared(self, prompt: JudgePrompt) -> AsyncIterator[Worker]:
+        """Lend a worker that is in the state from which this prompt is read; see `ask`."""
+        async with self._worker() as door:
+            await self._prefixes.load(door.worker, prompt)
+            yield door.worker
+
     async def probe(self) -> Reply:
         """Start a worker and ask it one short question; see `ProbedJudge.probe`."""
         hello = Message(role="user", content="Answer with one word: SAFE")
@@ -293,6 +300,7 @@ class _Door:
 
     def open(self) -> None:
         """Set the way to the worker up, once it has an address."""
+        _keep_proxies_off_loopback()
         spec, served = self._spec, self.worker.served
         body = {**spec.decoding.get("extra_body", {}), "cache_prompt": True, "id_slot": 0}
         inner = spec.model_copy(
@@ -339,6 +347,19 @@ def _then_fetch(model: str) -> str:
         find(model)
         return ""
     return "" if is_path(model) else f", then `judgeaudit local fetch {model}`"
+
+
+def _keep_proxies_off_loopback() -> None:
+    """Make sure that a proxy set in the environment is not asked for 127.0.0.1."""
+    if not any(
+        os.environ.get(n) for p in ("http", "all") for n in (f"{p}_proxy", f"{p}_PROXY".upper())
+    ):
+        return
+    # clients read one of the two names, and not the same one
+    listed = [v for n in ("no_proxy", "NO_PROXY") if (v := os.environ.get(n, "").strip())]
+    if "127.0.0.1" not in ",".join(listed):
+        listed.append("127.0.0.1")
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(dict.fromkeys(listed))
 
 
 def _own_folder() -> tuple[Path, IO[bytes]]:

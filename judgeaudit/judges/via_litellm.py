@@ -185,7 +185,8 @@ class LiteLLMJudge:
 
     def _failed(self, exc: Exception, seconds: float) -> JudgeError | Reply:
         facts = gather(exc)
-        fault = read_fault(facts, self._key_name)
+        address = self._spec.api_base or "the provider's address"
+        fault = read_fault(facts, self._key_name, address)
         # scrubbed before it is cut: half a key would not be known as one
         said = short(self._scrub.message(" ".join(facts.message.split())), 300).rstrip(".")
         if fault.kind is None:
@@ -193,7 +194,7 @@ class LiteLLMJudge:
         wait = retry_after(facts.headers, dt.datetime.now(dt.UTC))
         return fault.kind(
             self._scrub.message(fault.what) + (f": {said}" if fault.quotes and said else ""),
-            where=self._where(),
+            where=self._spec.model if address in fault.what else self._where(),
             mend=fault.mend,
             status=facts.status,
             code=fault.code,

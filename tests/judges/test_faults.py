@@ -45,7 +45,7 @@ def test_retry_after(headers, seconds):
 
 
 def test_an_exception_of_no_known_kind_is_not_asked_again():
-    fault = read_fault(gather(KeyError("x")), None)
+    fault = read_fault(gather(KeyError("x")), None, "http://x")
     assert (PermanentError, None) == (fault.kind, fault.code)
 
 
@@ -56,7 +56,7 @@ def test_a_status_that_a_library_made_up_is_not_one_that_a_server_sent():
     WrappedError.__module__ = "litellm.exceptions"
     facts = gather(WrappedError("something inside broke"))
     assert (facts.status, facts.claimed) == (None, 503)
-    assert read_fault(facts, None).kind is TransientError
+    assert read_fault(facts, None, "http://x").kind is TransientError
 
 
 def test_a_circle_of_causes_ends():

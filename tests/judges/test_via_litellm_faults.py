@@ -119,9 +119,8 @@ def test_nobody_listens():
     with pytest.raises(TransientError) as caught:
         ask(server)
     assert caught.value.code == "unreachable"
-    assert f"openai/toy at {server.api_base}: no server answers at this address" in str(
-        caught.value
-    )
+    said = f"openai/toy: no server answers at {server.api_base}. Start the server"
+    assert str(caught.value).startswith(said)
 
 
 def test_refused_temperature_is_named():
