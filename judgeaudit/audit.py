@@ -145,7 +145,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit.engine.estimate import Price
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
-    from judgeaudit.engine.presets import make_protocol
+    from judgeaudit.engine.presets import PRESETS, make_protocol
     from judgeaudit.judges import _choice as choice
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
 
@@ -168,7 +168,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         spec.corpus,
         data=spec.data,
         subset=spec.subset,
-        limit=spec.limit,
+        limit=spec.limit or PRESETS[protocol.preset].items,
         seed=spec.seed,
         labels=spec.labels,
         assume_ambiguity=spec.assume_ambiguity,

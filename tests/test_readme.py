@@ -30,7 +30,10 @@ def test_the_python_example_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "verb", sorted(set(re.findall(r"judgeaudit ((?:policy |corpus )?[a-z]+)", README)))
+    "verb",
+    sorted(
+        set(re.findall(r"(?:`|^)judgeaudit ((?:policy |corpus )?[a-z]+)", README, re.MULTILINE))
+    ),
 )
 def test_every_command_named_exists(verb):
     done = subprocess.run(
@@ -53,7 +56,7 @@ def test_every_flag_named_exists():
         [sys.executable, "-m", "judgeaudit", "audit", "--help"],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    for flag in set(re.findall(r"`?(--[a-z-]+)", README)) - {"--data"}:
+    for flag in set(re.findall(r"`?(--[a-z][a-z-]+)", README)) - {"--data"}:
         assert flag in shown, flag
 
 

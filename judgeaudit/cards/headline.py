@@ -1,8 +1,8 @@
 """The headline: the verdict on the judge in one sentence, chosen by rules.
 
 The rules are tried in the order of `_RULES`; the first that applies speaks. What makes all other
-figures meaningless comes first (nothing was measured), then what makes the judge useless (it does
-not read the policy, it is no better than chance), then invariance.
+figures meaningless comes first (nothing was measured, or the placebo failed), then what makes the
+judge useless (it does not read the policy, it is no better than chance), then invariance.
 """
 
 from __future__ import annotations
@@ -335,8 +335,21 @@ def _by_band(f: Figures) -> Headline | None:
     return _say(f, "reliable_thin", "with_care", rest)
 
 
+def _suspect(f: Figures) -> Headline | None:
+    if f.flag("placebo") != "suspect":
+        return None
+    return _say(
+        f,
+        "suspect_run",
+        "cannot_tell",
+        "was measured in a run that cannot be trusted: identical prompts, filed as a placebo, got "
+        "other verdicts than chance allows; find the drift or the cache, and audit it again.",
+    )
+
+
 _RULES: Final[tuple[_Rule, ...]] = (
     _nothing_measured,
+    _suspect,
     _not_responsive,
     _no_better_than_chance,
     _not_shown,

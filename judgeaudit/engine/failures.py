@@ -76,7 +76,11 @@ def classify(error: Exception) -> FailureClass:
 
 def describe(error: Exception) -> str:
     """Say in one line what went wrong; an error that is not ours is named by its type."""
-    text = error.what if isinstance(error, JudgeError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, JudgeError):
+        place = error.where if error.where and error.where not in error.what else None
+        text = f"{place}: {error.what}" if place else error.what
+    else:
+        text = f"{type(error).__name__}: {error}"
     return " ".join(text.split())[:_MOST]
 
 

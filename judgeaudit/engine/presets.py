@@ -32,12 +32,15 @@ class Preset:
         Condition ids.
     control_items : int, optional
         Items on which the controls are asked; None: all.
+    items : int, optional
+        Items drawn from the corpus unless the user names a number; None: all.
     """
 
     base_repeats: int
     repeats: int
     conditions: tuple[str, ...]
     control_items: int | None
+    items: int | None = None
 
 
 PRESETS: Final[dict[str, Preset]] = {
@@ -45,7 +48,9 @@ PRESETS: Final[dict[str, Preset]] = {
         base_repeats=3,
         repeats=2,
         conditions=("base", "T1", "T2", "T4", "strict", "lenient", "no_policy", "inverted"),
-        control_items=12,
+        control_items=8,
+        # a model on two cores answers this many within a few minutes
+        items=16,
     ),
     "default": Preset(base_repeats=5, repeats=2, conditions=CONDITION_ORDER, control_items=40),
     # the published layout: 3 base calls and 5 rewrites, 8 calls an item (arXiv 2605.06161)

@@ -58,16 +58,18 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
             f"--api-base does not go with judge {spec.judge!r}",
             mend="It belongs to LiteLLM model strings, such as openai/<name>",
         )
-    return JudgeSpec(
-        backend=backend,
-        model=model,
-        api_base=spec.api_base,
-        template_id=template.id,
-        template_sha256=template.sha256,
-        output_format=spec.output_format or "plain",
-        decoding=decoding,
-        sends_seed=bool(spec.send_seed),
-    )
+    asked: dict[str, Any] = {
+        "template_id": template.id,
+        "template_sha256": template.sha256,
+        "output_format": spec.output_format or "plain",
+        "decoding": decoding,
+        "sends_seed": bool(spec.send_seed),
+    }
+    if backend == "replay":
+        from judgeaudit.judges.replay import replay_spec
+
+        return replay_spec(model, **asked)
+    return JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
 
 
 def concurrency_for(judge: JudgeSpec) -> int:

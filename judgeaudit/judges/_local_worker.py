@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 from judgeaudit.core.errors import PermanentError, TransientError
 from judgeaudit.judges._text import short
 
-__all__ = ["BATCH", "START_SECONDS", "Served", "Worker"]
+__all__ = ["BATCH", "START_SECONDS", "TOO_LONG", "Served", "Worker"]
 
 START_SECONDS: Final = 180.0
 """How long loading a model may take."""
@@ -33,13 +33,15 @@ BATCH: Final = 256
 """Tokens read at once. Another size gives other numbers; this is the fastest measured, and bounds
 how long a dropped request goes on."""
 
-_SCRIPT: Final = Path(__file__).with_name("_local_server.py")
-_END_SECONDS: Final = 5.0
-_CONTROL_SECONDS: Final = 900.0
-_TOO_LONG: Final = (
+TOO_LONG: Final = (
     "Nothing was cut: leave the item out, or serve a model with a longer context yourself and "
     "name it with --api-base"
 )
+"""What mends a prompt that does not fit."""
+
+_SCRIPT: Final = Path(__file__).with_name("_local_server.py")
+_END_SECONDS: Final = 5.0
+_CONTROL_SECONDS: Final = 900.0
 # libgomp reads these when it is loaded, so they are set for the child before it starts. Spinning
 # threads on a busy machine cost thirty times the time.
 _QUIET_THREADS: Final = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0"}
@@ -223,9 +225,9 @@ class Worker:
             said, kind = short(body.decode("utf-8", "replace"), 200), ""
         if kind == "exceed_context_size_error":
             return PermanentError(
-                f"context too long: {said}",
+                f"the prompt does not fit the model's context: {said}",
                 where=self._where(),
-                mend=_TOO_LONG,
+                mend=TOO_LONG,
                 status=status,
                 code="context_length_exceeded",
             )

@@ -34,7 +34,7 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.judges._local_grammar import answer_tokens, grammar_for
 from judgeaudit.judges._local_prefix import Prefixes
-from judgeaudit.judges._local_worker import Served, Worker
+from judgeaudit.judges._local_worker import TOO_LONG, Served, Worker
 from judgeaudit.judges._weights import DEFAULT_MODEL, PACKAGED, find, is_path, packaged
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.via_litellm import ATTEMPT_SECONDS, LiteLLMJudge
@@ -322,6 +322,8 @@ class _Door:
             reply = await self._judge.ask(prompt, call)
         except JudgeError as error:
             error.where = where
+            if error.code == "context_length_exceeded":
+                error.mend = TOO_LONG
             raise
         # nobody is paid for it: the price is known, and it is nothing
         return reply.model_copy(update={"cost": 0.0})
