@@ -49,6 +49,12 @@ def test_an_accurate_judge_that_ignores_the_policy_is_refused_too():
     assert expected == got.sentence
 
 
+def test_a_suspect_placebo_comes_before_every_figure():
+    got = headline(run(numbers(BRITTLE), {"placebo": "suspect", "responsiveness": "responsive"}))
+    assert ("suspect_run", "cannot_tell") == (got.code, got.stance)
+    assert "cannot be trusted" in got.sentence
+
+
 def test_chance_comes_before_a_fine_score():
     got = headline(
         run(numbers(QUIET, accuracy=CHANCE, pis=(0.95, 0.9, 0.99)), {"band": "reliable"})
