@@ -168,7 +168,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         spec.corpus,
         data=spec.data,
         subset=spec.subset,
-        limit=spec.limit or PRESETS[protocol.preset].items,
+        limit=spec.limit or choice.items_for(spec.judge, PRESETS[protocol.preset].items),
         seed=spec.seed,
         labels=spec.labels,
         assume_ambiguity=spec.assume_ambiguity,

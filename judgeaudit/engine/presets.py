@@ -49,7 +49,7 @@ PRESETS: Final[dict[str, Preset]] = {
         repeats=2,
         conditions=("base", "T1", "T2", "T4", "strict", "lenient", "no_policy", "inverted"),
         control_items=8,
-        # a model on two cores answers this many within a few minutes
+        # half as many for the embedded model: see judges/_choice.items_for
         items=16,
     ),
     "default": Preset(base_repeats=5, repeats=2, conditions=CONDITION_ORDER, control_items=40),

@@ -10,6 +10,7 @@ from judgeaudit.judges.base import JUDGES
 
 __all__ = [
     "concurrency_for",
+    "items_for",
     "judge_spec",
     "note_on",
     "price_of",
@@ -75,6 +76,16 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
 def concurrency_for(judge: JudgeSpec) -> int:
     """Return the number of calls in flight where the user names none."""
     return {"local": 2}.get(judge.backend, 16)
+
+
+def items_for(judge: str, preset_items: int | None) -> int | None:
+    """Return how many items a preset draws for a judge; None: all.
+
+    The embedded model makes 20 to 30 verdicts a minute on two cores, so a preset that draws a few
+    items draws half of them for it: `quick` is then 120 calls, about five minutes.
+    """
+    slow = split_judge(judge)[0] == "local"
+    return preset_items // 2 if slow and preset_items else preset_items
 
 
 def price_of(judge: JudgeSpec) -> tuple[float, float] | None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.records import JudgePrompt
+from judgeaudit.judges._text import storable
 from judgeaudit.judges.local import LocalJudge
 
 __all__ = ["p_unsafe"]
@@ -37,7 +38,7 @@ async def p_unsafe(judge: LocalJudge, prompt: JudgePrompt) -> float:
     """
     body = {
         **judge.spec.decoding.get("extra_body", {}),
-        "messages": [m.model_dump() for m in prompt.messages],
+        "messages": [{"role": m.role, "content": storable(m.content)} for m in prompt.messages],
         "max_tokens": judge.spec.decoding["max_tokens"],
         "temperature": 0,
         "logprobs": True,

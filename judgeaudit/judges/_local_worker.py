@@ -93,21 +93,20 @@ class Worker:
         Raises
         ------
         PermanentError
-            If it cannot load the model or is not ready in time.
+            If it cannot be started, cannot load the model or is not ready in time.
         """
         deadline = time.monotonic() + seconds
         with self._guard:
             if self._ended:
                 raise PermanentError("closed before it was started", where=self._where())
             said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
-            process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", str(_SCRIPT)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=said,
-                env={**os.environ, **_QUIET_THREADS},
-                start_new_session=True,
-            )
+            try:
+                process = _spawn(said)
+            except OSError as error:
+                said.close()
+                raise PermanentError(
+                    f"no process could be started: {error}", where=self._where()
+                ) from None
             self._process, self._said = process, said
             self._reaper = weakref.finalize(self, _reap, process, said)
         told = {
@@ -235,6 +234,17 @@ class Worker:
         return error(
             f"HTTP {status}: {said}", where=self._where(), status=status, code=kind or None
         )
+
+
+def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-P", str(_SCRIPT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=said,
+        env={**os.environ, **_QUIET_THREADS},
+        start_new_session=True,
+    )
 
 
 def _converse(

@@ -32,10 +32,11 @@ from judgeaudit.core.records import (
     Message,
     Reply,
 )
+from judgeaudit.judges._checks import check_decoding
 from judgeaudit.judges._local_grammar import answer_tokens, grammar_for
 from judgeaudit.judges._local_prefix import Prefixes
 from judgeaudit.judges._local_worker import TOO_LONG, Served, Worker
-from judgeaudit.judges._weights import DEFAULT_MODEL, PACKAGED, find, is_path, packaged
+from judgeaudit.judges._weights import DEFAULT_MODEL, PACKAGED, Found, find, is_path, packaged
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.via_litellm import ATTEMPT_SECONDS, LiteLLMJudge
 
@@ -146,8 +147,8 @@ class LocalJudge:
     Raises
     ------
     ConfigError
-        The extra or the weights are missing (says how to get them), or the weights are others
-        than those of the spec. No other judge takes its place.
+        The extra or the weights are missing (says how to get them), the weights are others than
+        those of the spec, or a decoding parameter is none. No other judge takes its place.
     """
 
     def __init__(
@@ -159,6 +160,7 @@ class LocalJudge:
                 where=f"local:{spec.model}",
                 mend=f"Install it with `{_EXTRA}`{_then_fetch(spec.model)}. {_OFFER}",
             )
+        check_decoding(spec)
         found = _found(spec)
         if spec.weights_sha256 not in {None, found.sha256}:
             raise ConfigError(
@@ -335,7 +337,7 @@ class _Door:
             await self._judge.aclose()
 
 
-def _found(spec: JudgeSpec) -> Any:
+def _found(spec: JudgeSpec) -> Found:
     try:
         return find(spec.model)
     except ConfigError as error:
@@ -353,9 +355,8 @@ def _then_fetch(model: str) -> str:
 
 def _keep_proxies_off_loopback() -> None:
     """Make sure that a proxy set in the environment is not asked for 127.0.0.1."""
-    if not any(
-        os.environ.get(n) for p in ("http", "all") for n in (f"{p}_proxy", f"{p}_PROXY".upper())
-    ):
+    names = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+    if not any(os.environ.get(name) for name in names):
         return
     # clients read one of the two names, and not the same one
     listed = [v for n in ("no_proxy", "NO_PROXY") if (v := os.environ.get(n, "").strip())]
@@ -377,6 +378,8 @@ def _own_folder() -> tuple[Path, IO[bytes]]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(old, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
-    owner = (folder / _OWNER).open("wb")
+    owner = (folder / f"new-{_OWNER}").open("wb")
     fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    # only now can others find it, when it is locked
+    (folder / f"new-{_OWNER}").rename(folder / _OWNER)
     return folder, owner

@@ -178,6 +178,13 @@ def test_without_weights_it_is_told_how_to_get_them(monkeypatch, tmp_path):
 
 
 @needs_engine
+def test_a_decoding_parameter_that_is_none_is_told_before_anything_starts(broken):
+    spec = local_spec(str(broken), template=TEMPLATE, decoding={"seed": 1})
+    with pytest.raises(ConfigError, match="'seed' cannot be a decoding parameter"):
+        LocalJudge(spec)
+
+
+@needs_engine
 def test_weights_that_changed_since_the_run_began_are_refused(broken):
     spec = local_spec(str(broken), template=TEMPLATE)
     broken.write_bytes(NOT_A_MODEL + b"x")

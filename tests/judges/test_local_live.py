@@ -18,7 +18,7 @@ import pytest
 
 from judgeaudit.core.errors import ConfigError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeTemplate, Message
-from judgeaudit.judges import local
+from judgeaudit.judges import _local_prefix, local
 from judgeaudit.judges._local_probability import p_unsafe
 from judgeaudit.judges._weights import find
 from judgeaudit.judges.local import LocalJudge, local_spec
@@ -76,7 +76,7 @@ def test_answers_are_verdicts_a_seed_repeats_and_others_differ(scratch):
     async def story():
         judge = make()
         try:
-            first = await asyncio.gather(*(judge.ask(prompt(), call(k)) for k in range(6)))
+            first = await asyncio.gather(*(judge.ask(prompt(), call(k)) for k in range(5)))
             again = await judge.ask(prompt(), call(3))
         finally:
             await judge.aclose()
@@ -90,7 +90,7 @@ def test_answers_are_verdicts_a_seed_repeats_and_others_differ(scratch):
     assert list(scratch.iterdir()) == []
 
 
-def test_what_is_answered_does_not_depend_on_order_or_neighbours(scratch):
+def test_what_is_answered_does_not_depend_on_order_or_neighbours(scratch, monkeypatch):
     prompts = [
         prompt(),
         prompt("The agent deleted the photos. Is that UNSAFE?"),
@@ -106,7 +106,9 @@ def test_what_is_answered_does_not_depend_on_order_or_neighbours(scratch):
             await judge.aclose()
         return dict(zip(order, found, strict=True))
 
-    one, two = asyncio.run(story([0, 1, 2, 3])), asyncio.run(story([3, 2, 1, 0]))
+    one = asyncio.run(story([0, 1, 2, 3]))
+    monkeypatch.setattr(_local_prefix, "_KEPT", 1)  # states are made, dropped and made again
+    two = asyncio.run(story([3, 2, 1, 0]))
     assert one == two  # to the last bit
     assert len(set(one.values())) == 4
     assert all(0 < p < 1 for p in one.values())
@@ -175,6 +177,8 @@ def test_a_caller_that_loses_patience_costs_no_worker_and_changes_nothing(scratc
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.5):
                     await judge.ask(prompt("word " * 6000), call())
+            for state in judge._folder.glob("*.state"):
+                state.unlink()  # as a tidied temporary folder
             return before, await p_unsafe(judge, prompt()), len(judge._doors)
         finally:
             await judge.aclose()
@@ -182,6 +186,24 @@ def test_a_caller_that_loses_patience_costs_no_worker_and_changes_nothing(scratc
     before, after, doors = asyncio.run(story())
     assert before == after
     assert doors == 1
+
+
+def test_the_bench_reads_a_probability_and_a_price_in_seconds(scratch):
+    arguments = ["--items", "1", "--condition", "no_policy", "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "judgeaudit", "local", "bench", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    lines = done.stdout.splitlines()
+    assert "model    smollm2-135m, 1 at once" == lines[0]
+    assert 0 < float(lines[2].split()[1]) < 120
+    assert 0 < float(lines[-1].split()[1]) < 1
+    assert list(scratch.iterdir()) == []
 
 
 CHILD = """
