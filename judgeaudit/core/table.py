@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ CODES: Final[dict[str, int]] = {
 """Cell codes: 0 SAFE, 1 UNSAFE, 2.. the outcomes without a verdict, -1 not called."""
 
 _FIRST_FAILURE: Final = 2
+_LABELS: Final[Mapping[str | None, int]] = {"SAFE": SAFE, "UNSAFE": UNSAFE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,8 @@ class VerdictTable:
         Raises
         ------
         ConfigError
-            If one (item, condition, wording, repeat) occurs twice, or an outcome is unknown.
+            If one (item, condition, wording, repeat) occurs twice, a repeat is negative, or an
+            outcome or a label, gold ones too, is not one of the known spellings.
         """
         rows = list(rows)
         keys = tuple(sorted({r[0] for r in rows} | set(items or ())))
@@ -206,29 +208,43 @@ class VerdictTable:
         col = {c: n for n, c in enumerate(columns)}
         depth = max((r[3] for r in rows), default=-1) + 1
         codes = np.full((len(keys), len(columns), depth), NOT_CALLED, dtype=np.int8)
-        for item, condition, wording, repeat, outcome, label in rows:
-            name = label if outcome == "verdict" else outcome
-            if name is None or name not in CODES or (outcome != "verdict" and label is not None):
+        for number, (item, condition, wording, repeat, outcome, label) in enumerate(rows, 1):
+            known = outcome in CODES and CODES[outcome] >= _FIRST_FAILURE and label is None
+            if outcome == "verdict":
+                known = label in _LABELS
+            if not known:
                 raise ConfigError(
                     f"outcome {outcome!r} with label {label!r}",
                     where=f"item {item}, condition {condition}, repeat {repeat}",
                     mend="A label (SAFE or UNSAFE) stands exactly where the outcome is 'verdict'",
                 )
+            if repeat < 0:
+                raise ConfigError(
+                    f"repeat is {repeat}", where=f"row {number}, item {item}", mend="Count from 0"
+                )
             cell = at[item], col[condition, wording], repeat
             if codes[cell] != NOT_CALLED:
+                call = (item, condition, wording, repeat)
+                first = next(k for k, r in enumerate(rows, 1) if r[:4] == call)
                 raise ConfigError(
-                    "the same call occurs twice",
+                    f"the same call occurs twice, in rows {first} and {number}",
                     where=f"item {item}, condition {condition}, repeat {repeat}",
+                    mend="Keep one of them",
                 )
-            codes[cell] = CODES[name]
+            codes[cell] = CODES[label or outcome]
         names = [(clusters or {}).get(k, k) for k in keys]
         index = {c: n for n, c in enumerate(dict.fromkeys(names))}
-        golds: dict[Any, int] = {"SAFE": SAFE, "UNSAFE": UNSAFE}
+        golds = {**_LABELS, None: NOT_CALLED}
+        for item, label in (gold or {}).items():
+            if label not in golds:
+                raise ConfigError(
+                    f"gold label {label!r}", where=f"item {item}", mend="SAFE, UNSAFE or None"
+                )
         fields = sorted({f for s in (strata or {}).values() for f in s})
         return cls(
             items=keys,
             clusters=np.array([index[c] for c in names], dtype=np.int64),
-            gold=np.array([golds.get((gold or {}).get(k), -1) for k in keys], dtype=np.int8),
+            gold=np.array([golds[(gold or {}).get(k)] for k in keys], dtype=np.int8),
             ambiguous=np.array(
                 [-1 if (a := (ambiguous or {}).get(k)) is None else int(a) for k in keys],
                 dtype=np.int8,

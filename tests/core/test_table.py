@@ -59,8 +59,20 @@ def test_row_order_does_not_matter():
 
 
 def test_a_call_that_occurs_twice_is_refused_by_name():
-    with pytest.raises(ConfigError, match="item d/s/1, condition base, repeat 0.*twice"):
+    said = "item d/s/1, condition base, repeat 0.*twice, in rows 1 and 7"
+    with pytest.raises(ConfigError, match=said):
         VerdictTable.from_rows([*ROWS, ROWS[0]])
+
+
+def test_a_negative_repeat_is_refused():
+    with pytest.raises(ConfigError, match="row 7, item d/s/2: repeat is -1"):
+        VerdictTable.from_rows([*ROWS, ("d/s/2", "base", 0, -1, "verdict", "SAFE")])
+
+
+@pytest.mark.parametrize("label", ["safe", "Safe", "", "unknown"])
+def test_a_gold_label_of_another_spelling_is_not_taken_for_none(label):
+    with pytest.raises(ConfigError, match="item d/s/1: gold label"):
+        table(gold={"d/s/1": label})
 
 
 @pytest.mark.parametrize(
@@ -70,6 +82,8 @@ def test_a_call_that_occurs_twice_is_refused_by_name():
         ("a", "base", 0, 0, "refusal", "SAFE"),
         ("a", "base", 0, 0, "verdict", "safe"),
         ("a", "base", 0, 0, "unknown", None),
+        ("a", "base", 0, 0, "SAFE", None),
+        ("a", "base", 0, 0, "verdict", "refusal"),
     ],
 )
 def test_a_label_stands_exactly_where_the_outcome_is_verdict(row):

@@ -176,6 +176,16 @@ def test_a_sharpening_judge_has_a_negative_paper_delta_that_is_not_clipped():
     assert root.low <= 0.25 <= root.high
 
 
+def test_a_negative_debiased_delta_is_printed_and_has_no_root():
+    """Noise alone: the estimate may fall below 0, and the root of that is 0, not its size."""
+    items = {f"i{k}": {"base": "SU", "T1": "SU"} for k in range(40)}
+    run = view(written(items))
+    found, root = one(delta_debiased(run)), one(rms_shift(run))
+    assert pytest.approx(-0.5) == found.value
+    assert found.high < 0
+    assert (0.0, 0.0, 0.0) == (root.value, root.low, root.high)
+
+
 def test_jitter_of_every_condition():
     table = written({"a": {"base": "SU", "T1": "S"}, "b": {"base": "SS", "T1": "S"}})
     found = {s.condition: s for s in jitter(view(table)).scores}
