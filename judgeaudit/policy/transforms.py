@@ -105,7 +105,7 @@ def intended(policy: Policy, change: Change) -> Policy | None:
         n.model_copy(
             update={
                 "force": change.force.get(n.force, n.force),
-                **({"exceptions": ()} if change.exceptions == "none" else {}),
+                **({"exceptions": (), "subject_to": ()} if change.exceptions == "none" else {}),
             }
         )
         for n in policy.norms
