@@ -47,8 +47,8 @@ def render(
     language : str
         Must be the policy's language.
     wording : int
-        Which of a transform's wordings: picks from its lists of words, and from the possible
-        orders of the norms. 0 is the one that is documented.
+        Which of a transform's wordings: picks from its lists of words, from the possible orders
+        of the norms, and under `altered_rule` the norm. 0 is the one that is documented.
     folder : Path, optional
         A user's own folder of transforms.
 
@@ -89,7 +89,7 @@ def render(
         sha256=sha256_text(text),
         certificate=certify(
             text,
-            intended(policy, transform.head.change),
+            intended(policy, transform.head.change, wording),
             base_text=base,
             kind=transform.head.kind,
         ),
@@ -105,7 +105,7 @@ def render_text(
     if wording < 0:
         raise PolicyError(f"wording {wording} is negative", mend="Count wordings from 0")
     transform = find_transform(condition_id, folder)
-    stated = intended(policy, transform.head.change)
+    stated = intended(policy, transform.head.change, wording)
     head = transform.head
     forces = {
         **find_transform("base").head.forces.get(policy.language, {}),

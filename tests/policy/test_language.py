@@ -77,7 +77,7 @@ verb = { base = "pause", gerund = "pausing", participle = "paused" }
 
 Edit = Callable[[str, str], Path]
 CONDITIONS = load_conditions()
-STATING = [c for c in CONDITIONS if c not in ("no_policy", "inverted")]
+STATING = [c for c in CONDITIONS if c not in ("no_policy", "inverted", "altered_rule")]
 
 
 @pytest.fixture
