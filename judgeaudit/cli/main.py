@@ -15,6 +15,7 @@ import typer
 from judgeaudit._version import __version__
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import corpus, local, policy
+from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds its verb to `policy`)
 
 __all__ = ["app", "run"]
 
