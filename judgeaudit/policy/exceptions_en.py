@@ -34,9 +34,12 @@ class ExceptionReader:
         """Return what is left of a sentence without its exceptions, and these."""
         main: list[str] = []
         found: list[ReadException] = []
+        first_words = {o[0] for o in openers}
         i = 0
         while i < len(words):
-            opener = next((o for o in openers if starts(words, i, o)), None)
+            opener = None
+            if words[i] in first_words:
+                opener = next((o for o in openers if starts(words, i, o)), None)
             if opener is None:
                 main.append(words[i])
                 i += 1

@@ -65,6 +65,8 @@ def passive(
     """Match `personal data must not be disclosed by the agent …` in whole."""
     if not object_ or not starts(words, 0, object_):
         return None
+    if _FORCES.get(words[len(object_)] if len(words) > len(object_) else "") is None:
+        return None
     by = ("by", *bearer)
     endings = []
     for place in range(len(tail) + 1):

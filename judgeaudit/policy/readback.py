@@ -175,6 +175,8 @@ def _conditions(read: list[ReadNorm], norm: Norm) -> list[Finding]:
     own = {words_of(e.when): e for e in norm.exceptions}
     for exception in (e for one in read for e in one.exceptions if e.words in own):
         want = own[exception.words]
+        if not (exception.only_if or exception.but_not or want.only_if or want.but_not):
+            continue
         where = f"line {exception.line}: norm {norm.id!r}"
         for have, clauses, name in (
             (exception.only_if, want.only_if, "condition that must be met too"),

@@ -39,7 +39,10 @@ def words_of(text: str) -> Words:
 
 def starts(words: Words, at: int, phrase: Words) -> bool:
     """Say whether a phrase stands at a place."""
-    return words[at : at + len(phrase)] == phrase
+    end = at + len(phrase)
+    return (
+        at < end <= len(words) and words[at] == phrase[0] and words[at:end] == phrase
+    ) or not phrase
 
 
 def find(words: Words, phrase: Words) -> int:

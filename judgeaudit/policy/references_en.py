@@ -38,7 +38,7 @@ class References:
 
     def present(self, s: Statement) -> bool:
         """Say whether a statement names a norm by number or by title."""
-        return any(self._length(s.words, i) for i in range(len(s.words)))
+        return "norm" in s.words and any(self._length(s.words, i) for i in range(len(s.words)))
 
     def resolve(self, s: Statement, report: Report) -> Statement:
         """Put one word in the place of every `norm 3 (Title)`; both must name the same norm."""
