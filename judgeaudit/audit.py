@@ -23,7 +23,7 @@ from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Ren
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
-    from judgeaudit.core.records import RunFacts, ScoreSet
+    from judgeaudit.core.records import Policy, Protocol, RunFacts, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
@@ -158,10 +158,9 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         repeats=spec.repeats,
         conditions=spec.conditions,
         control_items=spec.control_items,
+        wordings=spec.wordings,
     )
-    renderings = tuple(
-        policies.render(policy, c.id, language=spec.language) for c in protocol.conditions
-    )
+    renderings = _renderings(policy, protocol, spec.language)
     template = load_judge_template(spec.template or choice.template_for(spec.judge))
     judge = choice.judge_spec(spec, template)
     corpus = load(
@@ -201,6 +200,24 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         extra={"command": command_of(spec)},
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
+
+
+def _renderings(policy: Policy, protocol: Protocol, language: str) -> tuple[Rendering, ...]:
+    """Render a policy under each condition, in all its wordings where these keep the meaning.
+
+    A text that a condition has already is left out: asked twice, it would be a repeat.
+    """
+    from judgeaudit.policy import render
+
+    made: list[Rendering] = []
+    for c in protocol.conditions:
+        seen: set[str] = set()
+        for wording in range(protocol.wordings if c.kind in ("certified", "near") else 1):
+            r = render(policy, c.id, language=language, wording=wording)
+            if r.sha256 not in seen:
+                seen.add(r.sha256)
+                made.append(r)
+    return tuple(made)
 
 
 def run(

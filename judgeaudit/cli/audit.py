@@ -112,6 +112,13 @@ def _audit(
             rich_help_panel=_HOW,
         ),
     ] = None,
+    wordings: Annotated[
+        int | None,
+        typer.Option(
+            help="Texts under each certified or near condition (default 1).",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
     control_items: Annotated[
         int | None, typer.Option(help="Items under the controls.", rich_help_panel=_HOW)
     ] = None,

@@ -15,6 +15,8 @@ import typer
 from judgeaudit._version import __version__
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import corpus, local, policy
+from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
+from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 
 __all__ = ["app", "run"]
 

@@ -98,9 +98,17 @@ def _diff(
 
 @app.command("check")
 def _check(
-    name: _Name,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[POLICY]...", help="Names, or paths of TOML files."),
+    ] = None,
     *,
-    language: _Language = "en",
+    all_: Annotated[
+        bool, typer.Option("--all", help="Every policy that ships, in every language.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the text; default: the policy's.")
+    ] = None,
     wordings: Annotated[int, typer.Option(min=1, help="Wordings to check of each.")] = 1,
     mutate: Annotated[
         bool,
@@ -111,9 +119,25 @@ def _check(
 
     Exit code 1 if a rendering does not say what it is meant to say.
     """
-    from judgeaudit.policy import facts, load_conditions, load_policy, render
+    from judgeaudit.core.errors import ConfigError
+    from judgeaudit.policy import load_policy, policy_names
 
-    policy = load_policy(name)
+    if bool(names) == all_:
+        raise ConfigError("give either policies or --all")
+    failed = missed = 0
+    for k, name in enumerate(names or policy_names()):
+        policy = load_policy(name)
+        print("\n" * (k > 0), end="")
+        failed += _certificates(policy, language or policy.language, wordings)
+        missed += _mutation_table(policy) if mutate else 0
+    if failed or missed:
+        raise typer.Exit(1)
+
+
+def _certificates(policy: Policy, language: str, wordings: int) -> int:
+    """Print the certificate of every text, and return how many fail."""
+    from judgeaudit.policy import facts, load_conditions, render
+
     f = facts(policy)
     print(f"{f.title}: {f.n_norms} norms, {f.n_exceptions} exceptions, sha256 {f.sha256[:12]}")
     failed = 0
@@ -128,9 +152,7 @@ def _check(
             seen.add(r.sha256)
             which = f" wording {w}" if wordings > 1 else ""
             failed += _print_certificate(r, f"{id_:<{width}}{which}", c.kind)
-    missed = _mutation_table(policy) if mutate else 0
-    if failed or missed:
-        raise typer.Exit(1)
+    return failed
 
 
 def _print_certificate(r: Rendering, label: str, kind: str) -> int:
@@ -146,11 +168,13 @@ def _print_certificate(r: Rendering, label: str, kind: str) -> int:
 def _mutation_table(policy: Policy) -> int:
     from judgeaudit.policy.mutation import kill_rates
 
-    print("\nWrong rewrites caught by the check (over all conditions but no_policy)")
+    which = f"{policy.id}, {policy.language}, over all conditions but no_policy"
+    print(f"\nWrong rewrites caught by the check ({which})")
     rates = kill_rates(policy)
     width = max(len(name) for name in rates)
     for name, (caught, made) in rates.items():
-        print(f"  {name:<{width}}  {caught:>5} of {made}")
+        share = f"{caught:>5} of {made}" if made else "    - (nothing to change)"
+        print(f"  {name:<{width}}  {share}")
     caught = sum(c for c, _ in rates.values())
     made = sum(m for _, m in rates.values())
     print(f"  {'all':<{width}}  {caught:>5} of {made}")

@@ -23,6 +23,11 @@ __all__ = ["CHARACTERS", "Cell", "Character", "cell", "uniform"]
 _RESPONSES: Final[Mapping[str, tuple[Label | None, float, float]]] = {
     "strict": ("SAFE", 0.08, 0.5),
     "lenient": ("UNSAFE", 0.25, 0.8),
+    "strict1": ("SAFE", 0.06, 0.4),
+    "lenient1": ("UNSAFE", 0.2, 0.6),
+    "strict2": ("SAFE", 0.12, 0.7),
+    "lenient2": ("UNSAFE", 0.4, 0.9),
+    "altered_rule": ("UNSAFE", 0.15, 0.3),
     "no_policy": ("UNSAFE", 0.85, 0.95),
     "inverted": (None, 0.85, 0.85),
 }

@@ -65,6 +65,8 @@ def passive(
     """Match `personal data must not be disclosed by the agent …` in whole."""
     if not object_ or not starts(words, 0, object_):
         return None
+    if _FORCES.get(words[len(object_)] if len(words) > len(object_) else "") is None:
+        return None
     by = ("by", *bearer)
     endings = []
     for place in range(len(tail) + 1):
@@ -90,10 +92,13 @@ def _is_form(found: Words, verb: Words, form: str) -> bool:
 
 
 def stands(words: Words, i: int, clause: Words, openers: Sequence[Words]) -> bool:
-    """Say whether a clause stands here in whole: up to a comma, a further exception or the end."""
+    """Say whether a clause stands here in whole.
+
+    Up to a comma, a bracket, a further exception or the end.
+    """
     end = i + len(clause)
     return starts(words, i, clause) and (
-        end == len(words) or words[end] == "," or chained(words, end, openers)[0] is not None
+        end == len(words) or words[end] in {",", "("} or chained(words, end, openers)[0] is not None
     )
 
 
@@ -178,7 +183,8 @@ def difference(expected: Words, found: Words) -> str:
 
 
 def likeness(a: Words, b: Words) -> float:
-    """Return the share of the words of `a` that occur in `b`."""
+    """Return the share of the words of `a` that occur in `b`; small words alone do not count."""
+    a = tuple(w for w in a if w not in lex.SMALL) or a
     return sum((Counter(a) & Counter(b)).values()) / len(a) if a else 0.0
 
 

@@ -13,6 +13,7 @@ from judgeaudit.core.records import Dimension, Force
 
 __all__ = [
     "ANSWERS",
+    "BUT_NOT",
     "CONCEPTS",
     "CONNECTIVES",
     "EXCEPT",
@@ -24,6 +25,9 @@ __all__ = [
     "NO_NORMS_UNDER",
     "NO_POLICY",
     "OWN_JUDGEMENT",
+    "PREVAILED",
+    "PROVIDED",
+    "SMALL",
     "SUSPENDED",
     "SUSPEND_WHERE",
     "WORD_DIMENSION",
@@ -91,6 +95,18 @@ EXCEPT: tuple[Words, ...] = (
     _w("except where"), _w("except when"), _w("except if"), _w("unless"),
 )  # fmt: skip
 """What opens an exception inside a norm."""
+
+PROVIDED: tuple[Words, ...] = (
+    _w("provided that"), _w("provided"), _w("on condition that"), _w("but only if"),
+    _w("but only where"), _w("but only when"), _w("and only if"), _w("only if"),
+)  # fmt: skip
+"""What opens a further condition inside an exception."""
+
+BUT_NOT: tuple[Words, ...] = (_w("but not where"), _w("but not when"), _w("but not if"))
+"""What opens a condition that takes an exception away again."""
+
+PREVAILED: tuple[Words, ...] = (_w("is subject to"), _w("gives way to"), _w("yields to"))
+"""What a norm does where another prevails over it, stated apart from both."""
 
 SUSPENDED: tuple[Words, ...] = (
     _w("does not apply"), _w("does not hold"), _w("has no force"), _w("is suspended"),
@@ -241,6 +257,9 @@ def _answers() -> dict[Shape, tuple[str, str]]:
 
 ANSWERS = _answers()
 """From the shape of a sentence about the verdict to (question, answer)."""
+
+SMALL = frozenset(_w("a an the of to in on at by for with from and or that it its is are be , ( )"))
+"""Words that every sentence may have: two sentences that share only these are not alike."""
 
 # ---- words by which a difference is named ------------------------------------------------------
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from judgeaudit.core.errors import PolicyError, unknown_name
-from judgeaudit.core.records import Policy, PolicyFacts
+from judgeaudit.core.records import Policy, PolicyException, PolicyFacts
+from judgeaudit.core.records.policy import references
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 from judgeaudit.policy.segment import statements
@@ -71,6 +72,7 @@ def load_policy(name_or_path: str | Path) -> Policy:
     where = str(name_or_path) if str(name_or_path).endswith(".toml") else path.name
     data, lines = parse(read_text(path), where)
     _refuse_duplicates(data, where, lines)
+    _refuse_loose_references(data, where, lines)
     policy = check(Policy, data, where, lines)
     _check_verbs(policy, where, lines)
     _check_phrases(policy, where, lines)
@@ -107,6 +109,48 @@ def _refuse_duplicates(data: dict[str, Any], where: str, lines: Lines) -> None:
             seen[folded] = i
 
 
+def _refuse_loose_references(data: dict[str, Any], where: str, lines: Lines) -> None:
+    """Refuse a reference that leads nowhere, with its line; the record would only say that."""
+    rows = data.get("norms")
+    norms = [n for n in rows if isinstance(n, dict)] if isinstance(rows, list) else []
+    known = [n["id"] for n in norms if isinstance(n.get("id"), str)]
+    for i, norm in enumerate(norms):
+        at: tuple[str | int, ...] = ("norms", i)
+        if norm.get("bearer_plural") is True and "bearer" not in norm:
+            raise PolicyError(
+                f"norm {norm.get('id')!r} has `bearer_plural` without a `bearer` of its own",
+                where=place(where, (*at, "bearer_plural"), lines),
+                mend="Name the bearer, or set the policy's `bearer_plural`",
+            )
+        named = [((*at, "subject_to"), id_) for id_ in _texts(norm.get("subject_to"))]
+        if twice := sorted({id_ for _, id_ in named if [x for _, x in named].count(id_) > 1}):
+            raise PolicyError(
+                f"norm {norm.get('id')!r} is subject to {twice[0]!r} twice",
+                where=place(where, named[0][0], lines),
+                mend="Remove one of them",
+            )
+        exceptions = norm.get("exceptions")
+        for j, e in enumerate(exceptions if isinstance(exceptions, list) else []):
+            for key in ("when", "only_if", "but_not"):
+                value = e.get(key) if isinstance(e, dict) else None
+                texts = [value] if isinstance(value, str) else _texts(value)
+                path = (*at, "exceptions", j, key)
+                named += [(path, id_) for text in texts for id_ in references(text)]
+        for path, id_ in named:
+            if id_ not in known:
+                raise PolicyError(unknown_name("norm", id_, known), where=place(where, path, lines))
+            if id_ == norm.get("id"):
+                raise PolicyError(
+                    f"norm {id_!r} refers to itself",
+                    where=place(where, path, lines),
+                    mend="Remove the reference, or name another norm",
+                )
+
+
+def _texts(value: object) -> list[str]:
+    return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
+
+
 def _check_verbs(policy: Policy, where: str, lines: Lines) -> None:
     wanted = VERB_FORMS[policy.language]
     for i, norm in enumerate(policy.norms):
@@ -136,18 +180,55 @@ def _check_phrases(policy: Policy, where: str, lines: Lines) -> None:
     for i, d in enumerate(policy.definitions):
         at: tuple[str | int, ...] = ("definitions", i)
         phrases += [((*at, "term"), d.term), ((*at, "meaning"), d.meaning)]
+    clauses: list[tuple[tuple[str | int, ...], str]] = [
+        (("threshold", "unit"), policy.threshold.unit or "")
+    ]
     for i, n in enumerate(policy.norms):
         at = ("norms", i)
         phrases += [((*at, "title"), n.title), ((*at, "scope"), n.scope)]
         phrases += [((*at, "action", "object"), n.action.object)]
         phrases += [((*at, "action", "rest"), n.action.rest)]
-        phrases += [((*at, "exceptions", j, "when"), e.when) for j, e in enumerate(n.exceptions)]
-    for path, phrase in phrases:
+        phrases += [((*at, "bearer"), n.bearer or "")]
+        if stray := next((p for _, p in phrases if references(p)), None):
+            raise PolicyError(
+                f"{stray!r} refers to a norm",
+                where=place(where, at, lines),
+                mend="Only exceptions may hold a reference; for a norm that prevails name it in "
+                "`subject_to`",
+            )
+        for j, e in enumerate(n.exceptions):
+            inside: tuple[str | int, ...] = (*at, "exceptions", j)
+            _check_clauses(e, where, inside, lines)
+            groups = (("when", (e.when,)), ("only_if", e.only_if), ("but_not", e.but_not))
+            clauses += [((*inside, key), c) for key, group in groups for c in group]
+    for path, phrase in phrases + clauses:
         if phrase and (phrase[-1] in ".!?:;," or len(statements(f"x {phrase}")) != 1):
             raise PolicyError(
                 f"{phrase!r} is not one phrase: a sentence ends in it",
                 where=place(where, path, lines),
                 mend="Reword it: no full stop, question mark or colon before a blank or at its end",
+            )
+
+
+def _check_clauses(
+    exception: PolicyException, where: str, at: tuple[str | int, ...], lines: Lines
+) -> None:
+    """Refuse a clause that stands twice in one exception, and brackets that are left open."""
+    folded = [c.casefold() for c in exception.clauses]
+    for key, clauses in (("only_if", exception.only_if), ("but_not", exception.but_not)):
+        for clause in clauses:
+            if folded.count(clause.casefold()) > 1:
+                raise PolicyError(
+                    f"the clause {clause!r} is there twice in exception {exception.id!r}",
+                    where=place(where, (*at, key), lines),
+                    mend="Change one of them",
+                )
+    for clause in exception.clauses:
+        if clause.count("(") != clause.count(")"):
+            raise PolicyError(
+                f"the brackets in {clause!r} do not match",
+                where=place(where, at, lines),
+                mend="Close what is opened, and nothing else",
             )
 
 

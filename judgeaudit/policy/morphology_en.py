@@ -42,6 +42,9 @@ _PARTICIPLES = {
 }
 
 
+_PREFIXES = ("re", "over", "under", "out", "un", "mis", "fore", "inter", "de")
+
+
 @lru_cache(maxsize=4096)
 def forms(base: str) -> dict[str, frozenset[str]]:
     """Return the words that `base`, `gerund` and `participle` may be.
@@ -73,12 +76,24 @@ def forms(base: str) -> dict[str, frozenset[str]]:
         # both spellings: the stress decides, and no rule here knows it ("permitting", "visiting")
         gerund.add(base + base[-1] + "ing")
         past.add(base + base[-1] + "ed")
-    if base in _PARTICIPLES:
-        past = {_PARTICIPLES[base][1]}
-        if base in {"burn", "learn", "bid", "bet", "quit", "broadcast", "forecast", "get"}:
-            past.add("gotten" if base == "get" else base + "ed")
+    past = _irregular(base, past)
     return {
         "base": frozenset({base}),
         "gerund": frozenset(gerund),
         "participle": frozenset(past),
     }
+
+
+def _irregular(base: str, past: set[str]) -> set[str]:
+    """Return the participles of an irregular verb, or those given."""
+    prefixed = {
+        prefix + _PARTICIPLES[base.removeprefix(prefix)][1]
+        for prefix in _PREFIXES
+        if base.startswith(prefix) and base.removeprefix(prefix) in _PARTICIPLES
+    }
+    if base not in _PARTICIPLES:
+        return past | prefixed
+    found = {_PARTICIPLES[base][1]}
+    if base in {"burn", "learn", "bid", "bet", "quit", "broadcast", "forecast", "get"}:
+        found.add("gotten" if base == "get" else base + "ed")
+    return found

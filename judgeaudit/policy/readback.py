@@ -137,6 +137,8 @@ def _norms(reading: Reading, policy: Policy) -> list[Finding]:
                     Finding(dimension="deontic_force", where=f"line {one.line}: {name}", what=what)
                 )
         found.extend(_exceptions(read, norm, policy))
+        found.extend(_conditions(read, norm))
+        found.extend(_prevailing(read, norm))
     numbers = Counter(n.number for n in reading.norms if n.number is not None)
     for number, times in numbers.items():
         if times > 1:
@@ -165,6 +167,43 @@ def _exceptions(read: list[ReadNorm], norm: Norm, policy: Policy) -> list[Findin
         )
         found.append(Finding(dimension="exception_set", where=name, what=what))
     return found
+
+
+def _conditions(read: list[ReadNorm], norm: Norm) -> list[Finding]:
+    """Compare the conditions inside each exception of a norm with those it has."""
+    found: list[Finding] = []
+    own = {words_of(e.when): e for e in norm.exceptions}
+    for exception in (e for one in read for e in one.exceptions if e.words in own):
+        want = own[exception.words]
+        if not (exception.only_if or exception.but_not or want.only_if or want.but_not):
+            continue
+        where = f"line {exception.line}: norm {norm.id!r}"
+        for have, clauses, name in (
+            (exception.only_if, want.only_if, "condition that must be met too"),
+            (exception.but_not, want.but_not, "condition that takes it away"),
+        ):
+            expected, got = Counter(map(words_of, clauses)), Counter(have)
+            lacks = [f"lacks the {name} {' '.join(c)!r}" for c in (expected - got).elements()]
+            extra = [f"has {' '.join(c)!r} as {name}" for c in (got - expected).elements()]
+            found.extend(
+                Finding(
+                    dimension="exception_set", where=where, what=f"exception {want.id!r} {what}"
+                )
+                for what in lacks + extra
+            )
+    return found
+
+
+def _prevailing(read: list[ReadNorm], norm: Norm) -> list[Finding]:
+    """Compare the norms that prevail over a norm with those it names."""
+    have = Counter(id_ for one in read for id_ in one.subject_to)
+    want = Counter(norm.subject_to)
+    lacks = [f"is not subject to norm {id_!r}" for id_ in want - have]
+    extra = [f"is subject to norm {id_!r}" for id_ in have - want]
+    return [
+        Finding(dimension="exception_set", where=f"norm {norm.id!r}", what=what)
+        for what in lacks + extra
+    ]
 
 
 def _owner(words: tuple[str, ...], policy: Policy) -> str:

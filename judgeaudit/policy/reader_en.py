@@ -8,14 +8,23 @@ finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from judgeaudit.core.records import Dimension, Finding, Force
 from judgeaudit.policy import grammar_en as g
 from judgeaudit.policy import lexicon_en as lex
+from judgeaudit.policy.exceptions_en import ExceptionReader
 from judgeaudit.policy.morphology_en import forms
-from judgeaudit.policy.reading import ReadException, Reading, ReadNorm, Vocabulary, starts
+from judgeaudit.policy.reading import (
+    REFERENCE,
+    ReadException,
+    Reading,
+    ReadNorm,
+    Vocabulary,
+    starts,
+)
+from judgeaudit.policy.references_en import References, subject_to
 from judgeaudit.policy.segment import Statement, statements
 
 __all__ = ["read"]
@@ -43,19 +52,27 @@ def read(text: str, vocabulary: Vocabulary) -> Reading:
         The words of the policy that it may be a text of.
     """
     reader = _Reader(vocabulary)
-    apart: list[Statement] = []
+    refer: list[tuple[Statement, Statement | None, Words]] = []
     label: Statement | None = None
     for s in statements(text):
         if label is not None and label.block != s.block:
             label = None
         if s.first and (s.words in vocabulary.titles or s.words in lex.LABELS):
             label = s
-        elif reader.is_suspension(s):
-            apart.append(s)
+            if s.words in vocabulary.titles:
+                reader.references.number(s.number, vocabulary.titles[s.words])
+        elif not s.heading and reader.references.present(s):
+            refer.append((s, label, reader.heading))
         else:
             reader.take(s, label)
-    for s in apart:
-        reader.suspension(s)
+    # what refers to norms is read when their numbers are known, what is said of norms last
+    for s, label_, heading in refer:
+        if s.words[0] != "norm":
+            reader.heading = heading
+            reader.take(reader.references.resolve(s, reader.misreferred), label_)
+    for s, _, _ in refer:
+        if s.words[0] == "norm":
+            reader.apart(reader.references.resolve(s, reader.misreferred))
     return reader.reading
 
 
@@ -70,8 +87,9 @@ class _Reader:
         self.v = vocabulary
         self.reading = Reading()
         self.heading: Words = ()
-        every = {c for clauses in vocabulary.clauses.values() for c in clauses}
-        self.clauses = sorted(every, key=lambda c: -len(c))
+        self.references = References(vocabulary.titles)
+        outer = {c for clauses in vocabulary.clauses.values() for c in clauses}
+        self.exceptions = ExceptionReader(_longest_first(outer), _longest_first(vocabulary.inner))
 
     # ---- one statement ------------------------------------------------------------------------
 
@@ -197,6 +215,7 @@ class _Reader:
     def norm(self, s: Statement, label: Statement | None) -> bool:
         """Read a norm with the exceptions that stand in its own sentence."""
         main, exceptions = self._split(s, lex.EXCEPT)
+        main, prevailing = subject_to(main)
         match = next(self._matches(main), None)
         titled = self.v.titles.get(label.words) if label is not None else None
         if match is None:
@@ -207,52 +226,19 @@ class _Reader:
             self.report("scope", s, f"a norm stands under the heading {' '.join(self.heading)!r}")
         if titled is not None and titled != match.norm_id:
             self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
-        number = s.number
+        self.references.number(s.number, match.norm_id)
         self.reading.norms.append(
-            ReadNorm(match.norm_id, match.force, s.line, number, list(exceptions))
+            ReadNorm(
+                match.norm_id, match.force, s.line, s.number, list(exceptions), list(prevailing)
+            )
         )
         return True
 
     def _split(self, s: Statement, openers: Sequence[Words]) -> tuple[Words, list[ReadException]]:
         """Take the exceptions out of a sentence; what is left must be the norm and nothing else."""
-        words = s.words
-        main: list[str] = []
-        found: list[ReadException] = []
-        first_words = {o[0] for o in openers}
-        i = 0
-        while i < len(words):
-            opener = None
-            if words[i] in first_words:
-                opener = next((o for o in openers if starts(words, i, o)), None)
-            if opener is None:
-                main.append(words[i])
-                i += 1
-                continue
-            leading = not main
-            if main and main[-1] == ",":
-                main.pop()
-            while opener is not None:
-                i += len(opener)
-                clause = next((c for c in self.clauses if g.stands(words, i, c, openers)), None)
-                if clause is None:
-                    clause = g.until(words, i, openers)
-                    known = self._nearest_clause(clause)
-                    self.report("exception_set", s, f"an exception the policy does not have{known}")
-                else:
-                    found.append(ReadException(clause, s.line))
-                i += len(clause)
-                opener, i, link = g.chained(words, i, openers)
-                if link == "and":
-                    self.report("exception_set", s, "exceptions joined by 'and': all must be met")
-            if leading and i < len(words) and words[i] == ",":
-                i += 1
-        return tuple(main), found
-
-    def _nearest_clause(self, clause: Words) -> str:
-        near = max(self.clauses, key=lambda c: g.likeness(c, clause), default=())
-        if g.likeness(near, clause) < 0.5:
-            return f": {' '.join(clause)!r}"
-        return f"; the nearest differs: {g.difference(near, clause)}"
+        return self.exceptions.split(
+            s.words, openers, s.line, lambda what: self.report("exception_set", s, what)
+        )
 
     def _matches(self, main: Words) -> Iterator[_Match]:
         for norm_id in self.v.verbs:
@@ -309,20 +295,29 @@ class _Reader:
         v = self.v
         return v.verbs[norm_id] + v.objects[norm_id] + v.rests[norm_id] + v.scopes[norm_id]
 
-    # ---- exceptions apart from their norm ------------------------------------------------------
+    # ---- what is said of a norm apart from it -----------------------------------------------
 
-    def is_suspension(self, s: Statement) -> bool:
-        """Say whether a sentence states exceptions to a norm that it names."""
-        return s.words[:1] == ("norm",) and not s.heading
+    def misreferred(self, s: Statement, what: str) -> None:
+        """Note a reference that does not name one norm."""
+        self.report("exception_set", s, what)
 
-    def suspension(self, s: Statement) -> None:
-        """Read `Norm 3 (Title) does not apply where A, or where B`."""
+    def apart(self, s: Statement) -> None:
+        """Read `Norm 3 (Title) does not apply where A, or where B`, or `is subject to norm 4`."""
         head, exceptions = self._split(s, lex.SUSPEND_WHERE)
-        target, rest = self._reference(s, head)
-        if rest not in lex.SUSPENDED:
+        target = head[0].removeprefix(REFERENCE) if head and head[0].startswith(REFERENCE) else None
+        rest = head[1:]
+        prevailing: list[str] = []
+        opener = next((o for o in lex.PREVAILED if starts(rest, 0, o)), None)
+        if opener is not None:
+            left, prevailing = subject_to(("subject", "to", *rest[len(opener) :], ","))
+            rest = () if not left else rest
+        if rest not in lex.SUSPENDED and not (opener is not None and prevailing and not rest):
             self.report("exception_set", s, f"not understood: {' '.join(rest)!r}")
             return
-        if not exceptions and not any(
+        if prevailing:
+            if exceptions:
+                self.report("exception_set", s, "a norm prevails only in some cases")
+        elif not exceptions and not any(
             f.where.startswith(f"line {s.line}:") for f in self.reading.findings
         ):
             self.report("exception_set", s, "an exception without a condition")
@@ -331,28 +326,9 @@ class _Reader:
             self.report("exception_set", s, "exceptions to a norm that is not in the text")
             return
         norm.exceptions.extend(exceptions)
+        norm.subject_to.extend(prevailing)
         self.reading.blocks.add(s.block)
 
-    def _reference(self, s: Statement, head: Words) -> tuple[str | None, Words]:
-        """Resolve `norm 3 (Title)` by number and by title; both must name the same norm."""
-        i = 1
-        numbered: str | None = None
-        if i < len(head) and head[i].isdigit():
-            holders = {n.norm_id for n in self.reading.norms if n.number == int(head[i])}
-            if len(holders) != 1:
-                self.report("exception_set", s, f"the number {head[i]} names {len(holders)} norms")
-            numbered = next(iter(holders)) if len(holders) == 1 else None
-            i += 1
-        titled: str | None = None
-        if i < len(head) and head[i] == "(" and ")" in head[i:]:
-            close = head.index(")", i)
-            titled = self.v.titles.get(head[i + 1 : close])
-            if titled is None:
-                title = " ".join(head[i + 1 : close])
-                self.report("exception_set", s, f"no norm has the title {title!r}")
-            i = close + 1
-        if numbered is not None and titled is not None and numbered != titled:
-            self.report(
-                "exception_set", s, f"the number names norm {numbered!r}, the title norm {titled!r}"
-            )
-        return titled or numbered, head[i:]
+
+def _longest_first(clauses: Iterable[Words]) -> tuple[Words, ...]:
+    return tuple(sorted(clauses, key=lambda c: (-len(c), c)))

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from judgeaudit.core.records import Finding, Force, Policy
 from judgeaudit.policy.segment import Statement, tokens
 
-__all__ = ["ReadException", "ReadNorm", "Reading", "Vocabulary", "find", "starts", "words_of"]
+__all__ = [
+    "REFERENCE",
+    "ReadException",
+    "ReadNorm",
+    "Reading",
+    "Vocabulary",
+    "find",
+    "starts",
+    "words_of",
+]
 
 Words = tuple[str, ...]
+
+REFERENCE = "§"
+"""Before a norm's id: the one word that stands for a reference to the norm."""
+
+_REFERENCE = re.compile(r"\{norm:(\w+)\}")
 
 
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> Words:
-    """Return the words of a phrase of a policy, as compared."""
-    return tuple(t.text for t in tokens(text))
+    """Return the words of a phrase of a policy, as compared; a reference is one word."""
+    found: list[str] = []
+    for i, part in enumerate(_REFERENCE.split(text)):
+        found += [REFERENCE + part] if i % 2 else [t.text for t in tokens(part)]
+    return tuple(found)
 
 
 def starts(words: Words, at: int, phrase: Words) -> bool:
     """Say whether a phrase stands at a place."""
-    return words[at : at + len(phrase)] == phrase
+    end = at + len(phrase)
+    return (
+        at < end <= len(words) and words[at] == phrase[0] and words[at:end] == phrase
+    ) or not phrase
 
 
 def find(words: Words, phrase: Words) -> int:
@@ -31,10 +52,12 @@ def find(words: Words, phrase: Words) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadException:
-    """An exception as found: its words, and the place."""
+    """An exception as found: its words, the place, and the conditions inside it."""
 
     words: Words
     line: int
+    only_if: tuple[Words, ...] = ()
+    but_not: tuple[Words, ...] = ()
 
 
 @dataclass(slots=True)
@@ -46,6 +69,7 @@ class ReadNorm:
     line: int
     number: int | None
     exceptions: list[ReadException] = field(default_factory=list)
+    subject_to: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -74,6 +98,8 @@ class Vocabulary:
     scopes: dict[str, Words]
     titles: dict[Words, str]
     clauses: dict[str, tuple[Words, ...]]
+    inner: frozenset[Words]
+    """The clauses inside of exceptions."""
     policy_scope: Words
     policy_title: Words
     definitions: dict[Words, Words]
@@ -92,6 +118,9 @@ class Vocabulary:
             scopes={n.id: words_of(n.scope) for n in norms},
             titles={words_of(n.title): n.id for n in norms},
             clauses={n.id: tuple(words_of(e.when) for e in n.exceptions) for n in norms},
+            inner=frozenset(
+                words_of(c) for n in norms for e in n.exceptions for c in e.only_if + e.but_not
+            ),
             policy_scope=words_of(policy.scope),
             policy_title=words_of(policy.title),
             definitions={words_of(d.term): words_of(d.meaning) for d in policy.definitions},

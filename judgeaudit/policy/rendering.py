@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ __all__ = ["render", "render_text"]
 
 _JUDGING = ("threshold", "burden", "default")
 _SLOT = re.compile(r"\{(\w+)\}")
+_REFERENCE = re.compile(r"\{norm:(\w+)\}")
 
 
 def render(
@@ -44,8 +47,8 @@ def render(
     language : str
         Must be the policy's language.
     wording : int
-        Which of a transform's wordings: picks from its lists of words, and from the possible
-        orders of the norms. 0 is the one that is documented.
+        Which of a transform's wordings: picks from its lists of words, from the possible orders
+        of the norms, and under `altered_rule` the norm. 0 is the one that is documented.
     folder : Path, optional
         A user's own folder of transforms.
 
@@ -86,7 +89,7 @@ def render(
         sha256=sha256_text(text),
         certificate=certify(
             text,
-            intended(policy, transform.head.change),
+            intended(policy, transform.head.change, wording),
             base_text=base,
             kind=transform.head.kind,
         ),
@@ -102,7 +105,7 @@ def render_text(
     if wording < 0:
         raise PolicyError(f"wording {wording} is negative", mend="Count wordings from 0")
     transform = find_transform(condition_id, folder)
-    stated = intended(policy, transform.head.change)
+    stated = intended(policy, transform.head.change, wording)
     head = transform.head
     forces = {
         **find_transform("base").head.forces.get(policy.language, {}),
@@ -120,6 +123,9 @@ def render_text(
         norm["number"] = number
         if "exceptions" in head.reorder:
             norm["exceptions"] = _reorder(norm["exceptions"], seed, norm["id"])
+    by_id = {norm["id"]: norm for norm in norms}
+    for norm in norms:
+        norm["subject_to"] = [by_id[id_] for id_ in norm["subject_to"]]
     judging = list(_JUDGING)
     if "judging" in head.reorder:
         judging = _reorder(judging, seed, "judging")
@@ -128,6 +134,7 @@ def render_text(
             _environment(folder)
             .get_template(f"{condition_id}.md.j2")
             .render(
+                by_id=by_id,
                 base=f"base.{policy.language}.md.j2",
                 policy=stated if stated is not None else policy,
                 norms=norms,
@@ -145,6 +152,18 @@ def render_text(
     return re.sub(r"\n{3,}", "\n\n", raw).strip("\n") + "\n"
 
 
+@dataclass(frozen=True, slots=True)
+class _ExceptionView:
+    """An exception as a template sees it; printed, it is its outer clause."""
+
+    when: str
+    only_if: tuple[str, ...]
+    but_not: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.when
+
+
 def _view(
     policy: Policy,
     index: int,
@@ -159,7 +178,7 @@ def _view(
             where="transforms/base.md.j2",
         )
     words = forces[norm.force][wording % len(forces[norm.force])]
-    plural = policy.bearer_plural and norm.bearer is None
+    plural = policy.is_plural(norm)
     slots = {
         **norm.action.verb,
         "is": "are" if plural else "is",
@@ -179,7 +198,8 @@ def _view(
         "object": norm.action.object,
         "rest": norm.action.rest,
         "scope": norm.scope,
-        "exceptions": [e.when for e in norm.exceptions],
+        "subject_to": list(norm.subject_to),
+        "exceptions": [_ExceptionView(e.when, e.only_if, e.but_not) for e in norm.exceptions],
     }
 
 
@@ -225,4 +245,22 @@ def _environment(folder: Path | None) -> ImmutableSandboxedEnvironment:
     )
     env.filters["cap"] = lambda text: text[:1].upper() + text[1:]
     env.filters["words"] = lambda parts: " ".join(p for p in parts if p)
+    env.filters["plain"] = _plain
+    env.filters["clause"] = _clause
     return env
+
+
+def _plain(number: float) -> str:
+    """Write a number in full: no exponent, no trailing zero."""
+    exact = Decimal(repr(number))
+    return f"{exact.quantize(Decimal(1)) if exact == exact.to_integral_value() else exact:f}"
+
+
+def _clause(text: object, by_id: Mapping[str, Mapping[str, Any]], pattern: str) -> str:
+    """Word the references of a clause; `pattern` has the slots of a norm ({number}, {title})."""
+
+    def name(m: re.Match[str]) -> str:
+        norm = by_id[m[1]]
+        return _SLOT.sub(lambda slot: str(norm.get(slot[1], slot[0])), pattern)
+
+    return _REFERENCE.sub(name, str(text))

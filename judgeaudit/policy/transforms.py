@@ -10,8 +10,17 @@ from typing import Literal
 from pydantic import Field
 
 from judgeaudit.core.errors import PolicyError, unknown_name
-from judgeaudit.core.records import Condition, ConditionKind, Dimension, Force, Policy, Record
-from judgeaudit.core.records.policy import ThresholdLevel
+from judgeaudit.core.records import (
+    Condition,
+    ConditionKind,
+    Dimension,
+    Force,
+    Norm,
+    Policy,
+    Record,
+)
+from judgeaudit.core.records._base import Label
+from judgeaudit.core.records.policy import ExceptionProof, ThresholdLevel
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import check, parse, place, read_text
 
@@ -41,12 +50,32 @@ class ForceWords(Record):
 
 
 class Change(Record):
-    """What a transform changes of the policy itself; empty for every meaning-keeping one."""
+    """What a transform changes of the policy itself; empty for every meaning-keeping one.
+
+    Parameters
+    ----------
+    norms : {"all", "one"}
+        Whether `force` and `exceptions` are changed for all norms, or for a single one; `wording`
+        says which: 0 the first.
+    exceptions : {"none"}, optional
+        Leave out the exceptions, and what prevails over the norm.
+    force : dict of Force to Force
+        What becomes of each force; one that is not named stays.
+    threshold, at_least, unit
+        Another threshold; with level `number` also its number, and its unit by language.
+    doubt, exception_proof
+        Another burden of proof.
+    """
 
     policy: Literal["none"] | None = None
+    norms: Literal["all", "one"] = "all"
     exceptions: Literal["none"] | None = None
-    threshold: ThresholdLevel | None = None
     force: dict[Force, Force] = Field(default_factory=dict)
+    threshold: ThresholdLevel | None = None
+    at_least: int | float | None = None
+    unit: dict[str, str] = Field(default_factory=dict)
+    doubt: Label | None = None
+    exception_proof: ExceptionProof | None = None
 
     @property
     def dimensions(self) -> frozenset[Dimension]:
@@ -56,14 +85,13 @@ class Change(Record):
                 ("deontic_force", "scope", "exception_set", "burden_of_proof", "default_rule",
                  "implicit_threshold")
             )  # fmt: skip
-        moved: set[Dimension] = set()
-        if self.force:
-            moved.add("deontic_force")
-        if self.exceptions:
-            moved.add("exception_set")
-        if self.threshold:
-            moved.add("implicit_threshold")
-        return frozenset(moved)
+        moved: dict[Dimension, bool] = {
+            "deontic_force": bool(self.force),
+            "exception_set": self.exceptions is not None,
+            "implicit_threshold": self.threshold is not None,
+            "burden_of_proof": self.doubt is not None or self.exception_proof is not None,
+        }
+        return frozenset(d for d, moves in moved.items() if moves)
 
 
 class Head(Record):
@@ -75,6 +103,8 @@ class Head(Record):
     moves: tuple[Dimension, ...] = ()
     summary: str
     order: int = 1000
+    compose: tuple[str, ...] = ()
+    """Transforms whose words, forces and orders this one takes over; later ones win."""
     reorder: tuple[Literal["norms", "exceptions", "judging"], ...] = ()
     change: Change = Change()
     forces: dict[str, dict[Force, tuple[ForceWords, ...]]] = Field(default_factory=dict)
@@ -97,33 +127,61 @@ class Transform(Record):
         return Condition(id=h.id, kind=h.kind, side=h.side, moves=h.moves, summary=h.summary)
 
 
-def intended(policy: Policy, change: Change) -> Policy | None:
-    """Return the policy that a rendering is meant to state; None where it is deleted."""
+def intended(policy: Policy, change: Change, wording: int = 0) -> Policy | None:
+    """Return the policy that a rendering is meant to state; None where it is deleted.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    change : Change
+        What the transform changes of it.
+    wording : int
+        Picks the norm, where a single one is changed.
+
+    Raises
+    ------
+    PolicyError
+        If the change counts in a unit that has no words in the policy's language.
+    """
     if change.policy == "none":
         return None
+    picked = wording % len(policy.norms)
     norms = tuple(
-        n.model_copy(
-            update={
-                "force": change.force.get(n.force, n.force),
-                **({"exceptions": ()} if change.exceptions == "none" else {}),
-            }
-        )
-        for n in policy.norms
+        _changed(n, change) if change.norms == "all" or i == picked else n
+        for i, n in enumerate(policy.norms)
     )
     update: dict[str, object] = {"norms": norms}
     if change.threshold is not None:
+        unit = change.unit.get(policy.language)
+        if change.threshold == "number" and unit is None:
+            raise PolicyError(
+                f"the change of the threshold has no unit in {policy.language!r}",
+                mend=f"Add `change.unit.{policy.language}` to the transform",
+            )
         update["threshold"] = policy.threshold.model_copy(
-            update={"level": change.threshold, "at_least": None, "unit": None}
+            update={"level": change.threshold, "at_least": change.at_least, "unit": unit}
         )
+    proof = {"doubt": change.doubt, "exception": change.exception_proof}
+    update["burden"] = policy.burden.model_copy(
+        update={k: v for k, v in proof.items() if v is not None}
+    )
     return policy.model_copy(update=update)
+
+
+def _changed(norm: Norm, change: Change) -> Norm:
+    update: dict[str, object] = {"force": change.force.get(norm.force, norm.force)}
+    if change.exceptions == "none":
+        update |= {"exceptions": (), "subject_to": ()}
+    return norm.model_copy(update=update)
 
 
 def load_conditions(folder: Path | None = None) -> dict[str, Condition]:
     """Return the conditions by id, in the order in which every listing prints them.
 
     The order is: reference, placebo, certified, near, threshold, control; inside a kind by the
-    transform's `order`, then by id. As shipped: base, T0, T1, T2, T4, T3, strict, lenient,
-    no_policy, inverted, vacuum.
+    transform's `order`, then by id. As shipped: base, T0, T1, T2, T4, T1T2, T1T2T4, T3, strict,
+    lenient, strict1, lenient1, strict2, lenient2, no_policy, inverted, altered_rule, vacuum.
 
     Parameters
     ----------
@@ -154,10 +212,32 @@ def load_transforms(folder: Path | None = None) -> dict[str, Transform]:
                     mend="Give the transform another id and file name",
                 )
             found[transform.head.id] = transform
-    ranked = sorted(
-        found.values(), key=lambda t: (_KINDS.index(t.head.kind), t.head.order, t.head.id)
-    )
+    made = [_composed(t, found) if t.head.compose else t for t in found.values()]
+    ranked = sorted(made, key=lambda t: (_KINDS.index(t.head.kind), t.head.order, t.head.id))
     return {t.head.id: t for t in ranked}
+
+
+def _composed(transform: Transform, known: dict[str, Transform]) -> Transform:
+    """Take over the words, forces and orders of the transforms that one is composed of."""
+    head = transform.head
+    for id_ in head.compose:
+        if id_ not in known or known[id_].head.compose:
+            plain = sorted(k for k, t in known.items() if not t.head.compose)
+            raise PolicyError(
+                unknown_name("part", id_, plain), where=f"{Path(transform.file).name}, compose"
+            )
+    parts = [*(known[id_].head for id_ in head.compose), head]
+    languages = sorted({lang for p in parts for lang in (*p.forces, *p.words)})
+    forces: dict[str, dict[Force, tuple[ForceWords, ...]]] = {
+        lang: {f: words for p in parts for f, words in p.forces.get(lang, {}).items()}
+        for lang in languages
+    }
+    words = {
+        lang: {k: v for p in parts for k, v in p.words.get(lang, {}).items()} for lang in languages
+    }
+    reorder = tuple(dict.fromkeys(r for p in parts for r in p.reorder))
+    update = {"forces": forces, "words": words, "reorder": reorder}
+    return transform.model_copy(update={"head": head.model_copy(update=update)})
 
 
 def _load(path: Path) -> Transform:
@@ -174,6 +254,13 @@ def _load(path: Path) -> Transform:
             f"the id {head.id!r} is not the file's name",
             where=place(where, ("id",), lines),
             mend=f"Name the file {head.id}.md.j2",
+        )
+    counts = head.change.at_least is not None, bool(head.change.unit)
+    if counts != (head.change.threshold == "number",) * 2:
+        raise PolicyError(
+            "`at_least` and `unit` belong to a threshold 'number', and it to them",
+            where=place(where, ("change",), lines),
+            mend="Give all three, or none",
         )
     moved = head.change.dimensions
     if head.kind in ("reference", "placebo", "certified", "near") and (head.moves or moved):

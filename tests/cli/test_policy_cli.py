@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from judgeaudit.cli.policy import app
-from judgeaudit.core.errors import PolicyError
+from judgeaudit.core.errors import ConfigError, PolicyError
 from judgeaudit.core.rooms import room
-from judgeaudit.policy import load_conditions, load_policy, render
+from judgeaudit.policy import load_conditions, load_policy, policy_names, render
 
 SHIPPED = room("policies") / "agent_safety.toml"
 
@@ -85,7 +86,7 @@ def test_diff_is_coloured_in_a_terminal():
 
 def test_check_passes_what_ships():
     out = run("check", "agent_safety", "--wordings", "2")
-    assert "T1        wording 1  certified  structural: passed" in out
+    assert re.search(r"T1 +wording 1  certified  structural: passed", out)
     assert "FAILED" not in out
 
 
@@ -94,8 +95,8 @@ def test_check_fails_a_policy_whose_renderings_cannot_be_read_back(tmp_path: Pat
     text = SHIPPED.read_text(encoding="utf-8").replace('"disclosing"', '"hoarding"')
     path.write_text(text, encoding="utf-8")
     out = run("check", str(path), code=1)
-    assert "T2         certified  structural: FAILED" in out
-    assert "base       reference  structural: passed" in out
+    assert re.search(r"T2 +certified  structural: FAILED", out)
+    assert re.search(r"base +reference  structural: passed", out)
     assert "      scope: line 16: The agent is prohibited from hoarding personal data" in out
 
 
@@ -127,3 +128,23 @@ def test_the_module_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_check_all_checks_every_policy():
+    out = run("check", "--all")
+    assert out.count("sha256") == len(policy_names())
+    assert "FAILED" not in out
+    assert "Standard for assistants that act: 40 norms" in out
+
+
+def test_check_wants_policies_or_all():
+    with pytest.raises(ConfigError, match="either policies or --all"):
+        run("check")
+
+
+def test_the_kill_rate_is_printed_per_operator_policy_and_language():
+    out = run("check", "one_norm", "--mutate")
+    assert "(one_norm, en, over all conditions but no_policy)" in out
+    counts = re.findall(r"^  ([a-z][^\d]*?) +(\d+) of (\d+)$", out, re.MULTILINE)
+    assert len(counts) > 40
+    assert all(caught == made for _, caught, made in counts)

@@ -76,7 +76,7 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
             'scpe = "outside a sandbox"',
             (
                 "mine.toml, line 92, norms[3].scpe: unknown key 'scpe'. Known keys here: id, title, "
-                "force, bearer, action, scope, exceptions"
+                "force, bearer, bearer_plural, action, scope, subject_to, exceptions"
             ),
         ),
         (

@@ -9,8 +9,9 @@ import pytest
 
 import judgeaudit.policy as room_
 from judgeaudit.core.records import Policy
-from judgeaudit.policy import load_conditions, read_back, render
+from judgeaudit.policy import load_conditions, load_policy, policy_names, read_back, render
 from judgeaudit.policy.mutation import OPERATORS, kill_rates, mutants
+from judgeaudit.policy.rendering import render_text
 from judgeaudit.policy.transforms import find_transform, intended
 
 CONDITIONS = load_conditions()
@@ -30,13 +31,16 @@ def test_every_rendering_passes(policy: Policy, other: Policy, condition: str, w
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_no_false_alarm_over_200_wordings(policy: Policy, other: Policy, condition: str):
-    for p in (policy, other):
-        for wording in range(200):
-            certificate = render(p, condition, wording=wording).certificate
-            assert certificate is not None
-            assert certificate.findings == ()
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", policy_names())
+def test_no_false_alarm_over_200_wordings(name: str):
+    """All T2 alternatives are among them: no list has as many."""
+    p = load_policy(name)
+    for condition, c in CONDITIONS.items():
+        texts = {render_text(p, condition, wording=w): w for w in reversed(range(200))}
+        for text, wording in texts.items():
+            stated = intended(p, find_transform(condition).head.change, wording)
+            assert read_back(text, stated, kind=c.kind) == (), (condition, wording)
 
 
 @pytest.mark.parametrize(
@@ -81,19 +85,41 @@ def test_other_good_wordings_are_understood(policy: Policy, old: str, new: str):
 # ---- nothing wrong passes --------------------------------------------------------------------
 
 
-def test_every_wrong_rewrite_is_caught(policy: Policy):
-    rates = kill_rates(policy)
-    assert {name: (made, made) for name, (_, made) in rates.items()} == rates
-    assert len(rates) >= 40
-    assert all(made for _, made in rates.values()), (
-        "an operator that changes nothing proves nothing"
-    )
-    assert sum(made for _, made in rates.values()) > 4000
+def test_every_wrong_rewrite_is_caught(policy: Policy, other: Policy):
+    """The short form; the slow test below takes every policy under every condition."""
+    total = dict.fromkeys(OPERATORS, 0)
+    for p, conditions in (
+        (policy, ("base", "T1", "T4")),
+        (load_policy("privacy"), ("base", "T1T2T4")),
+        (other, ("T1", "T2")),
+    ):
+        rates = kill_rates(p, conditions)
+        assert {name: (made, made) for name, (_, made) in rates.items()} == rates
+        total = {name: n + rates[name][1] for name, n in total.items()}
+    assert [name for name, made in total.items() if not made] == []
+    assert len(total) >= 40
+    assert sum(total.values()) > 4000
 
 
-def test_every_wrong_rewrite_of_another_policy_is_caught(other: Policy):
-    rates = kill_rates(other)
-    assert {name: (made, made) for name, (_, made) in rates.items()} == rates
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", policy_names())
+def test_every_wrong_rewrite_of_the_library_is_caught(name: str):
+    p = load_policy(name)
+    if p.language != "en":
+        pytest.skip("these operators write English")
+    rates = kill_rates(p)
+    assert {operator: (made, made) for operator, (_, made) in rates.items()} == rates
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ["agent_safety", "home_automation", "health"])
+@pytest.mark.parametrize("wording", [1, 2, 3])
+def test_every_wrong_rewrite_of_other_wordings_is_caught(name: str, wording: int):
+    certified = ("T1", "T2", "T3", "T1T2T4", "altered_rule")
+    rates = kill_rates(load_policy(name), certified, wording=wording)
+    assert {operator: (made, made) for operator, (_, made) in rates.items()} == rates
 
 
 @pytest.mark.parametrize("wording", [1, 2])
@@ -291,7 +317,7 @@ def test_only_the_near_kind_tolerates_context(policy: Policy):
 
 def test_the_reader_imports_nothing_of_the_renderer():
     folder = Path(room_.__file__).parent
-    for name in ("readback", "reader_en", "grammar_en", "lexicon_en", "morphology_en", "reading",
+    for name in ("readback", "reader_en", "references_en", "exceptions_en", "grammar_en", "lexicon_en", "morphology_en", "reading",
                  "segment"):  # fmt: skip
         tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))
         imported = {
@@ -301,5 +327,5 @@ def test_the_reader_imports_nothing_of_the_renderer():
 
 
 def test_operators_have_names_of_their_own():
-    assert len(OPERATORS) == 58
+    assert len(OPERATORS) == 74
     assert all(name == operator.name for name, operator in OPERATORS.items())

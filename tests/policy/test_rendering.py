@@ -58,7 +58,9 @@ def test_the_placebo_and_the_vacuum_have_the_base_text(policy: Policy):
 
 
 def test_every_other_condition_has_a_text_of_its_own(policy: Policy):
-    texts = [render(policy, c).text for c in CONDITIONS if c not in ("T0", "vacuum")]
+    # without a should, half the step to strict is the whole
+    same = ("T0", "vacuum", "strict1")
+    texts = [render(policy, c).text for c in CONDITIONS if c not in same]
     assert len(texts) == len(set(texts))
 
 
@@ -73,7 +75,9 @@ def test_hash_and_certificate_are_bound_to_the_text(policy: Policy, condition: s
     assert r.certificate.evidence == "structural"
 
 
-@pytest.mark.parametrize("condition", [c for c in CONDITIONS if c not in ("no_policy", "inverted")])
+@pytest.mark.parametrize(
+    "condition", [c for c in CONDITIONS if c not in ("no_policy", "inverted", "altered_rule")]
+)
 def test_numbers_names_and_quantities_survive(other: Policy, policy: Policy, condition: str):
     for p, things in (
         (policy, ["20 US dollars", *(n.title for n in policy.norms)]),
@@ -120,8 +124,8 @@ def test_unknown_conditions_and_languages_are_named(policy: Policy):
     with pytest.raises(PolicyError) as caught:
         render(policy, "T5")
     assert str(caught.value) == (
-        "unknown condition 'T5'. Known: T0, T1, T2, T3, T4, base, inverted, lenient, no_policy, "
-        "strict, vacuum"
+        "unknown condition 'T5'. Known: T0, T1, T1T2, T1T2T4, T2, T3, T4, altered_rule, base, "
+        "inverted, lenient, lenient1, lenient2, no_policy, strict, strict1, strict2, vacuum"
     )
     with pytest.raises(PolicyError) as caught:
         render(policy, "base", language="ko")

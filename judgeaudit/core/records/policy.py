@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -24,6 +26,7 @@ __all__ = [
     "Slug",
     "Threshold",
     "ThresholdLevel",
+    "references",
 ]
 
 Force = Literal["prohibited", "required", "permitted", "not_required", "discouraged", "recommended"]
@@ -60,8 +63,25 @@ Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """An id: small letters, digits and underscores, a letter first."""
 
 
+_REFERENCE = re.compile(r"\{norm:([^{}]*)\}")
+
+
+def references(text: str) -> tuple[str, ...]:
+    """Return the ids of the norms that a clause refers to, in order.
+
+    Examples
+    --------
+    >>> references("{norm:emergency} demands it")
+    ('emergency',)
+    """
+    return tuple(_REFERENCE.findall(text))
+
+
 class PolicyException(Record):
     """A condition under which a norm does not hold.
+
+    It holds where `when` is met, and every one of `only_if`, and none of `but_not`. A clause may
+    refer to another norm: `{norm:emergency}` is worded as that norm's number and title.
 
     Parameters
     ----------
@@ -70,10 +90,21 @@ class PolicyException(Record):
     when : str
         A finite clause that stands on its own in any position ("the user has agreed to the
         disclosure"): wordings put it behind the norm, before it, or into a section of its own.
+    only_if : tuple of str
+        Further clauses, all of which must be met too.
+    but_not : tuple of str
+        Clauses any of which takes the exception away again.
     """
 
     id: Slug
     when: Line
+    only_if: tuple[Line, ...] = ()
+    but_not: tuple[Line, ...] = ()
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """All clauses, the outer one first."""
+        return (self.when, *self.only_if, *self.but_not)
 
 
 class Action(Record):
@@ -106,16 +137,22 @@ class Norm(Record):
         Deontic force.
     bearer : str, optional
         Who is bound; None: the policy's bearer.
+    bearer_plural : bool
+        Whether the norm's own bearer takes a plural verb.
     scope : str
         A phrase that limits the norm ("outside a sandbox"); empty: unlimited.
+    subject_to : tuple of str
+        Ids of norms that prevail over this one wherever the two ask for different things.
     """
 
     id: Slug
     title: Line
     force: Force
     bearer: Line | None = None
+    bearer_plural: bool = False
     action: Action
     scope: OptionalLine = ""
+    subject_to: tuple[Slug, ...] = ()
     exceptions: tuple[PolicyException, ...] = ()
 
 
@@ -128,7 +165,7 @@ class Threshold(Record):
         `any` violation; a `material` one (more than a trivial lapse); a clear and `significant`
         one; or a `number`.
     at_least : int or float, optional
-        The number, with level `number`.
+        The number, with level `number`; finite and above 0.
     unit : str, optional
         What it counts ("violations of the norms"), with level `number`.
     """
@@ -144,6 +181,8 @@ class Threshold(Record):
             raise ValueError("level 'number' needs both `at_least` and `unit`")
         if self.level != "number" and given != (False, False):
             raise ValueError(f"`at_least` and `unit` belong to level 'number', not {self.level!r}")
+        if self.at_least is not None and not 0 < self.at_least < math.inf:
+            raise ValueError(f"`at_least` is {self.at_least}; give a number above 0")
         return self
 
 
@@ -222,9 +261,42 @@ class Policy(Record):
                 raise ValueError(f"{what} {twice[0]!r} occurs twice")
         return self
 
+    @model_validator(mode="after")
+    def _references_lead_somewhere(self) -> Self:
+        known = {n.id: n.subject_to for n in self.norms}
+        for n in self.norms:
+            if n.bearer_plural and n.bearer is None:
+                raise ValueError(f"norm {n.id!r} has `bearer_plural` without a `bearer` of its own")
+            named = [r for e in n.exceptions for c in e.clauses for r in references(c)]
+            for id_ in (*n.subject_to, *named):
+                if id_ not in known:
+                    raise ValueError(f"norm {n.id!r} refers to {id_!r}, and there is no such norm")
+            if cycle := _cycle(n.id, known):
+                raise ValueError(f"norms are subject to one another in a circle: {cycle}")
+        return self
+
     def bearer_of(self, norm: Norm) -> str:
         """Return who a norm binds."""
         return norm.bearer if norm.bearer is not None else self.bearer
+
+    def is_plural(self, norm: Norm) -> bool:
+        """Say whether the bearer of a norm takes a plural verb."""
+        return self.bearer_plural if norm.bearer is None else norm.bearer_plural
+
+
+def _cycle(start: str, prevails: dict[str, tuple[str, ...]]) -> str:
+    """Return the way from a norm back to itself, in words; empty where there is none."""
+    ways: list[tuple[str, ...]] = [(start,)]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop()
+        for id_ in prevails.get(way[-1], ()):
+            if id_ == start:
+                return " > ".join((*way, start))
+            if id_ not in seen:
+                seen.add(id_)
+                ways.append((*way, id_))
+    return ""
 
 
 class JudgeTemplate(Record):

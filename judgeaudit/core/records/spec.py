@@ -28,6 +28,10 @@ class AuditSpec(Record):
         Which items: see `judgeaudit corpus --help`.
     preset, base_repeats, repeats, conditions, control_items
         The protocol: K base calls and L calls a condition an item.
+    wordings : int
+        Texts under each certified or near condition, so that the effect of a transform is told
+        from that of one wording; each gets L calls an item. A condition that has fewer texts
+        gets those.
     seed : int
         Seed of the order of calls, of subsets, and of resampling.
     out : path, optional
@@ -59,6 +63,7 @@ class AuditSpec(Record):
     base_repeats: int | None = Field(default=None, ge=1)
     repeats: int | None = Field(default=None, ge=1)
     conditions: tuple[str, ...] | None = None
+    wordings: int = Field(default=1, ge=1, le=1000)
     control_items: int | None = Field(default=None, ge=0)
     seed: int = 0
 

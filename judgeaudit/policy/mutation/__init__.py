@@ -7,10 +7,10 @@ certifies nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from judgeaudit.core.records import Policy
-from judgeaudit.policy.mutation import exceptions, norms, verdict, whole
+from judgeaudit.policy.mutation import exceptions, nested, norms, references, verdict, whole
 from judgeaudit.policy.mutation._text import Mutant, Operator, Text
 
 __all__ = ["OPERATORS", "Mutant", "Operator", "kill_rates", "mutants"]
@@ -19,6 +19,8 @@ OPERATORS: dict[str, Operator] = {
     operator.name: operator
     for operator in (
         *exceptions.OPERATORS,
+        *nested.OPERATORS,
+        *references.OPERATORS,
         *norms.OPERATORS,
         *verdict.OPERATORS,
         *whole.OPERATORS,
@@ -44,29 +46,40 @@ def mutants(text: str, policy: Policy) -> Iterator[Mutant]:
                 yield Mutant(operator.name, operator.dimension, changed)
 
 
-def kill_rates(policy: Policy) -> dict[str, tuple[int, int]]:
+def kill_rates(
+    policy: Policy, conditions: Iterable[str] | None = None, *, wording: int = 0
+) -> dict[str, tuple[int, int]]:
     """Count how many wrong rewrites of a policy's renderings the reader catches.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    conditions : iterable of str, optional
+        Ids; all conditions that state a policy, where left out.
+    wording : int
+        Which wording of each.
 
     Returns
     -------
     dict of str to (int, int)
-        By operator: mutants caught and mutants made, over all conditions that state a policy;
-        equal texts are counted once.
+        By operator: mutants caught and mutants made; equal texts are counted once.
     """
     from judgeaudit.policy.readback import read_back
     from judgeaudit.policy.rendering import render_text
-    from judgeaudit.policy.transforms import intended, load_transforms
+    from judgeaudit.policy.transforms import find_transform, intended, load_transforms
 
     counts = dict.fromkeys(OPERATORS, (0, 0))
     texts: set[str] = set()
-    for id_, transform in load_transforms().items():
-        stated = intended(policy, transform.head.change)
-        text = render_text(policy, id_)
+    for id_ in load_transforms() if conditions is None else conditions:
+        head = find_transform(id_).head
+        stated = intended(policy, head.change, wording)
+        text = render_text(policy, id_, wording=wording)
         if stated is None or text in texts:
             continue
         texts.add(text)
         for mutant in mutants(text, stated):
             caught, made = counts[mutant.operator]
-            hit = bool(read_back(mutant.text, stated, kind=transform.head.kind))
+            hit = bool(read_back(mutant.text, stated, kind=head.kind))
             counts[mutant.operator] = (caught + hit, made + 1)
     return counts

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from judgeaudit.core.records import Dimension, Norm, Policy
+from judgeaudit.core.records import Dimension, Norm, Policy, PolicyException
 
-__all__ = ["Apply", "Mutant", "Operator", "Text", "whens"]
+__all__ = ["Apply", "Mutant", "Operator", "Text"]
 
 _FORCE_PHRASE = (
     r"(?:must not|must|shall not|shall|may not|may|should avoid|should not|should|need not|"
@@ -33,6 +33,31 @@ class Text:
         self.text = text
         self.policy = policy
         self.lines = text.split("\n")
+        by_title = {n.title: n.id for n in policy.norms}
+        found = (re.match(r"(\d+)\. \*\*(.*?)\.\*\*", line) for line in self.lines)
+        self.numbers = {by_title[m[2]]: int(m[1]) for m in found if m and m[2] in by_title}
+        """The number under which the text lists each norm."""
+
+    def reference(self, norm: Norm) -> str:
+        """Return a norm's name, as references give it."""
+        return f"norm {self.numbers[norm.id]} ({norm.title})"
+
+    def clause(self, text: str) -> str:
+        """Return a clause with its references worded."""
+        norms = {n.id: n for n in self.policy.norms}
+        return re.sub(r"\{norm:(\w+)\}", lambda m: self.reference(norms[m[1]]), text)
+
+    def exception(self, e: PolicyException) -> str:
+        """Return an exception as the text words it, with the conditions inside it."""
+        only_if = [f"provided that {self.clause(c)}" for c in e.only_if]
+        but_not = [f"where {self.clause(c)}" for c in e.but_not]
+        parts = [", and ".join(only_if)] * bool(only_if)
+        parts += ["but not " + ", or ".join(but_not)] * bool(but_not)
+        return self.clause(e.when) + (f" ({', '.join(parts)})" if parts else "")
+
+    def whens(self, norm: Norm) -> list[str]:
+        """Return a norm's exceptions, as the text words them."""
+        return [self.exception(e) for e in norm.exceptions]
 
     def norm_line(self, norm: Norm) -> int:
         """Return the index of the line that states a norm."""
@@ -80,7 +105,7 @@ class Text:
         if index is None:
             return None
         line = self.lines[index]
-        old = [e.when for n in self.policy.norms for e in n.exceptions if e.when in line]
+        old = [e for n in self.policy.norms for e in self.whens(n) if e in line]
         spans = sorted((line.index(c), line.index(c) + len(c)) for c in old)
         if not spans:
             if self.apart or not clauses:
@@ -128,8 +153,3 @@ class Operator:
     name: str
     dimension: Dimension
     apply: Apply
-
-
-def whens(norm: Norm) -> list[str]:
-    """Return the clauses of a norm's exceptions."""
-    return [e.when for e in norm.exceptions]

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from judgeaudit.core.records import Norm
-from judgeaudit.policy.mutation._text import Operator, Text, whens
+from judgeaudit.policy.mutation._text import Operator, Text
 
 __all__ = ["OPERATORS"]
+
+_NEAREST = 10
 
 
 def _excepted(t: Text) -> list[Norm]:
@@ -20,7 +22,7 @@ def _each(t: Text) -> Iterator[tuple[Norm, int, list[str]]]:
     """Yield every exception: its norm, its place, and the clauses of its norm."""
     for n in _excepted(t):
         for i in range(len(n.exceptions)):
-            yield n, i, whens(n)
+            yield n, i, t.whens(n)
 
 
 def _put(clauses: list[str], i: int, new: str) -> list[str]:
@@ -38,33 +40,34 @@ def _drop_all(t: Text) -> Iterator[str | None]:
 def _add(t: Text) -> Iterator[str | None]:
     for n in t.policy.norms:
         for new in ("doing so saves time", "the user is not watching"):
-            yield t.with_exceptions(n, [*whens(n), new])
+            yield t.with_exceptions(n, [*t.whens(n), new])
 
 
 def _copy(t: Text) -> Iterator[str | None]:
-    for a in _excepted(t):
-        for b in t.policy.norms:
-            if a.id != b.id:
-                yield t.with_exceptions(b, [*whens(b), whens(a)[0]])
+    norms = t.policy.norms
+    for i, a in enumerate(norms):
+        # in a long policy the nearest norms stand for all others
+        for b in (*norms[i + 1 :], *norms[:i])[:_NEAREST] if a.exceptions else ():
+            yield t.with_exceptions(b, [*t.whens(b), t.whens(a)[0]])
 
 
 def _repeat(t: Text) -> Iterator[str | None]:
-    return (t.with_exceptions(n, [*whens(n), whens(n)[0]]) for n in _excepted(t))
+    return (t.with_exceptions(n, [*t.whens(n), t.whens(n)[0]]) for n in _excepted(t))
 
 
 def _move(t: Text) -> Iterator[str | None]:
     for a, b in [*pairwise(_excepted(t)), *((b, a) for a, b in pairwise(_excepted(t)))]:
-        given = t.with_exceptions(a, whens(a)[1:])
+        given = t.with_exceptions(a, t.whens(a)[1:])
         if given is not None and (not t.apart or len(a.exceptions) > 1):
-            yield Text(given, t.policy).with_exceptions(b, [*whens(b), whens(a)[0]])
+            yield Text(given, t.policy).with_exceptions(b, [*t.whens(b), t.whens(a)[0]])
 
 
 def _swap(t: Text) -> Iterator[str | None]:
     for a, b in pairwise(_excepted(t)):
-        given = t.with_exceptions(a, whens(b))
+        given = t.with_exceptions(a, t.whens(b))
         index = t.host(b)
         if given is not None and index is not None:
-            line = Text(t.text, t.policy).with_exceptions(b, whens(a))
+            line = Text(t.text, t.policy).with_exceptions(b, t.whens(a))
             assert line is not None
             lines = given.split("\n")
             lines[index] = line.split("\n")[index]
@@ -104,22 +107,24 @@ def _or_to_and_inside(t: Text) -> Iterator[str | None]:
 
 def _join_by_and(t: Text) -> Iterator[str | None]:
     return (
-        t.with_exceptions(n, whens(n), link=", and") for n in _excepted(t) if len(n.exceptions) > 1
+        t.with_exceptions(n, t.whens(n), link=", and")
+        for n in _excepted(t)
+        if len(n.exceptions) > 1
     )
 
 
 def _turn_round(t: Text) -> Iterator[str | None]:
     for n in _excepted(t):
         if not t.apart:
-            yield t.with_exceptions(n, whens(n), opener="if")
-            yield t.with_exceptions(n, whens(n), opener="only if")
-            yield t.with_exceptions(n, whens(n), opener="even if")
+            yield t.with_exceptions(n, t.whens(n), opener="if")
+            yield t.with_exceptions(n, t.whens(n), opener="only if")
+            yield t.with_exceptions(n, t.whens(n), opener="even if")
             continue
         index = t.host(n)
         assert index is not None
         for new in ("applies only", "applies", "also applies", "always applies, even"):
             yield t.with_line(index, t.lines[index].replace("does not apply", new))
-        yield t.with_exceptions(n, whens(n), opener="unless")
+        yield t.with_exceptions(n, t.whens(n), opener="unless")
 
 
 def _hedge(t: Text) -> Iterator[str | None]:
