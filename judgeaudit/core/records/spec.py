@@ -28,6 +28,12 @@ class AuditSpec(Record):
         Which items: see `judgeaudit corpus --help`.
     preset, base_repeats, repeats, conditions, control_items
         The protocol: K base calls and L calls a condition an item.
+    rewrites : path, optional
+        A folder of the user's own texts, one file a condition, instead of renderings of a policy.
+    certificates : tuple of path
+        Files of certificates by people, or of a model's opinions; a changed text voids them.
+    unconfirmed : bool
+        Whether a policy that a model drafted and no person confirmed may be used.
     seed : int
         Seed of the order of calls, of subsets, and of resampling.
     out : path, optional
@@ -46,6 +52,9 @@ class AuditSpec(Record):
 
     policy: str = "agent_safety"
     language: str = "en"
+    rewrites: Path | None = None
+    certificates: tuple[Path, ...] = ()
+    unconfirmed: bool = False
 
     corpus: str = "sample"
     data: str | None = None
