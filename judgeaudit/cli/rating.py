@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from judgeaudit.policy.rating import Sheet
 
 __all__ = ["add_to"]
 
@@ -14,6 +17,40 @@ def add_to(app: typer.Typer) -> None:
     """Register these verbs on the application."""
     app.command("sheet")(_sheet)
     app.command("certify")(_certify)
+
+
+def sheet_of(
+    policy: str | None,
+    rewrites: Path | None,
+    condition: list[str] | None,
+    *,
+    wordings: int,
+    planted: int,
+    seed: int,
+) -> Sheet:
+    """Lay out the pairs of a policy, or of a folder of the user's own texts.
+
+    Raises
+    ------
+    PolicyError
+        If neither is named, or one cannot be used.
+    """
+    from judgeaudit.core.errors import PolicyError
+    from judgeaudit.policy import load_policy
+    from judgeaudit.policy.rating import make_sheet, pairs_of_policy
+    from judgeaudit.policy.rewrites import load_rewrites
+
+    known = load_policy(policy) if policy is not None else None
+    if rewrites is not None:
+        own = load_rewrites(rewrites, policy=known)
+        base, rated = own.rated(condition)
+        return make_sheet(
+            base, rated, policy=None, planted=planted, own_wrong=own.planted, seed=seed
+        )
+    if known is None:
+        raise PolicyError("nothing to rate", mend="Name a policy, or a folder with --rewrites")
+    base, rated = pairs_of_policy(known, condition, wordings=wordings)
+    return make_sheet(base, rated, policy=known, planted=planted, seed=seed)
 
 
 def _sheet(
@@ -35,29 +72,9 @@ def _sheet(
     seed: Annotated[int, typer.Option(help="Seed of the order and of the wrong ones.")] = 0,
 ) -> None:
     """Make a rating sheet: a page and a CSV for raters, and a key for you."""
-    from judgeaudit.core.errors import PolicyError
-    from judgeaudit.policy import load_policy
-    from judgeaudit.policy.rating import make_sheet, pairs_of_policy, write_sheet
-    from judgeaudit.policy.rewrites import load_rewrites
+    from judgeaudit.policy.rating import write_sheet
 
-    wrong: tuple[str, ...] = ()
-    known = load_policy(policy) if policy is not None else None
-    if rewrites is not None:
-        own = load_rewrites(rewrites, policy=known)
-        known, wrong = own.policy, own.planted
-        base, rated = own.rated(condition)
-    elif known is not None:
-        base, rated = pairs_of_policy(known, condition, wordings=wordings)
-    else:
-        raise PolicyError("nothing to rate", mend="Name a policy, or a folder with --rewrites")
-    sheet = make_sheet(
-        base,
-        rated,
-        policy=known if rewrites is None else None,
-        planted=planted,
-        own_wrong=wrong,
-        seed=seed,
-    )
+    sheet = sheet_of(policy, rewrites, condition, wordings=wordings, planted=planted, seed=seed)
     paths = write_sheet(sheet, out)
     real = [p for p in sheet.pairs if p.planted is None]
     print(f"Sheet {sheet.name}: {len(real)} rewrites, {len(sheet.pairs) - len(real)} planted wrong")

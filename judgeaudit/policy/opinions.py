@@ -21,6 +21,7 @@ __all__ = [
     "Opinion",
     "OpinionFile",
     "Order",
+    "noticed_planted",
     "opinion_certificates",
     "opinion_prompt",
     "read_opinion",
@@ -83,19 +84,16 @@ def read_opinion(text: str) -> dict[Dimension, Choice] | None:
 
 
 def opinion_certificates(file: OpinionFile) -> tuple[tuple[RatedPair, Certificate], ...]:
-    """Return the opinion on each pair that was answered in both orders.
+    """Return the opinion on each real rewrite that was answered in both orders.
 
     It is passed if every dimension was called the same in both; a disagreement between the
     orders is a finding of its own.
     """
     held: list[tuple[RatedPair, Certificate]] = []
+    noticed, planted = noticed_planted(file)
     for pair in file.pairs:
-        said = {
-            o.order: read
-            for o in file.opinions
-            if o.pair == pair.id and (read := read_opinion(o.text)) is not None
-        }
-        if len(said) < len(ORDERS):
+        said = _said(file, pair)
+        if pair.planted is not None or len(said) < len(ORDERS):
             continue
         findings = tuple(
             Finding(
@@ -113,10 +111,32 @@ def opinion_certificates(file: OpinionFile) -> tuple[tuple[RatedPair, Certificat
             evidence="model",
             passed=not findings,
             findings=findings,
-            note=f"{file.judge.backend}:{file.judge.model}, asked in both orders",
+            note=f"{file.judge.backend}:{file.judge.model}, asked in both orders; noticed "
+            f"{noticed} of {planted} wrong rewrites planted",
         )
         held.append((pair, certificate))
     return tuple(held)
+
+
+def noticed_planted(file: OpinionFile) -> tuple[int, int]:
+    """Count the planted wrong rewrites that the model noticed in both orders, and all of them.
+
+    A model that notices few has no opinion worth having.
+    """
+    planted = [p for p in file.pairs if p.planted is not None]
+    noticed = 0
+    for pair in planted:
+        said = _said(file, pair)
+        noticed += len(said) == len(ORDERS) and all("no" in said[o].values() for o in ORDERS)
+    return noticed, len(planted)
+
+
+def _said(file: OpinionFile, pair: RatedPair) -> dict[Order, dict[Dimension, Choice]]:
+    return {
+        o.order: read
+        for o in file.opinions
+        if o.pair == pair.id and (read := read_opinion(o.text)) is not None
+    }
 
 
 def _word(choice: Choice) -> str:
