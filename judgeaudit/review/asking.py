@@ -33,13 +33,16 @@ def model_spec(
     temperature: float | None = None,
     max_tokens: int | None = None,
     json_schema: dict[str, Any] | None = None,
+    enforce: bool = False,
 ) -> JudgeSpec:
     """Name a model, as `audit --judge` does, together with how it is asked.
 
     Parameters
     ----------
     json_schema : dict, optional
-        What the model on this machine is held to while it writes; other backends ignore it.
+        What the model on this machine is held to while it writes.
+    enforce : bool
+        Whether a server is asked to hold its model to the schema, too.
 
     Raises
     ------
@@ -50,6 +53,9 @@ def model_spec(
     decoding: dict[str, Any] = {}
     if choice.split_judge(model)[0] == "local" and json_schema is not None:
         decoding["extra_body"] = {"grammar": "", "json_schema": json_schema}
+    elif enforce and json_schema is not None:
+        asked = {"name": question.id, "strict": True, "schema": json_schema}
+        decoding["response_format"] = {"type": "json_schema", "json_schema": asked}
     return choice.judge_spec(
         AuditSpec(
             judge=model,
