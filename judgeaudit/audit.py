@@ -12,14 +12,23 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from judgeaudit.core.command import command_of
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.hashing import sha256_of
-from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
+from judgeaudit.core.records import (
+    AuditSpec,
+    ConditionKind,
+    Item,
+    JudgePrompt,
+    JudgeSpec,
+    Rendering,
+)
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
@@ -45,7 +54,14 @@ CHOICES: Final = tuple(AuditSpec.model_fields)
 """Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
 
 LEDGER: Final = "ledger.sqlite"
-_NOT_IDENTITY: Final = ("out", "concurrency", "attempts", "attempt_seconds", "call_seconds")
+_NOT_IDENTITY: Final = (
+    "out",
+    "certificates",
+    "concurrency",
+    "attempts",
+    "attempt_seconds",
+    "call_seconds",
+)
 _VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
 
 
@@ -59,6 +75,10 @@ class Prepared:
     plan: Plan
     meta: RunMeta
     folder: Path
+
+    def kind_of(self, condition: str) -> ConditionKind:
+        """Return the kind of a condition of the plan."""
+        return next(c.kind for c in self.meta.protocol.conditions if c.id == condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,20 +167,32 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
     from judgeaudit.judges import _choice as choice
+    from judgeaudit.policy.confirming import refuse_unconfirmed
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
+    from judgeaudit.review.texts import certified, drafted, own_conditions, own_texts
 
-    policy = policies.load_policy(spec.policy)
+    own = own_texts(spec)
+    policy = policies.load_policy(spec.policy) if own is None else own.policy
+    if policy is not None and not spec.unconfirmed:
+        refuse_unconfirmed(policy)
     protocol = make_protocol(
         spec.preset or "default",
-        policies.load_conditions().values(),
+        policies.load_conditions().values() if own is None else own.conditions,
         seed=spec.seed,
         base_repeats=spec.base_repeats,
         repeats=spec.repeats,
-        conditions=spec.conditions,
+        conditions=spec.conditions if own is None else own_conditions(own, spec),
         control_items=spec.control_items,
         wordings=spec.wordings,
     )
-    renderings = _renderings(policy, protocol, spec.language)
+    if own is not None:
+        facts = own.facts
+        renderings = tuple(r for r in own.renderings if r.condition in protocol.ids)
+    else:
+        assert policy is not None
+        facts = policies.facts(policy)
+        renderings = _renderings(policy, protocol, spec.language)
+    renderings = certified(renderings, spec.certificates)
     template = load_judge_template(spec.template or choice.template_for(spec.judge))
     judge = choice.judge_spec(spec, template)
     corpus = load(
@@ -191,13 +223,13 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     meta = RunMeta(
         protocol=protocol,
         judge=judge,
-        policy=policies.facts(policy),
+        policy=facts,
         renderings=renderings,
         corpus=corpus.facts,
         template=template.text,
         versions=_versions(),
         created=now or now_utc(),
-        extra={"command": command_of(spec)},
+        extra={"command": command_of(spec), **drafted(policy)},
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
 
@@ -281,22 +313,28 @@ def run(
             # a mistyped model must not leave a ledger that refuses the right one
             ledger.discard()
             raise
-        return _finish(ledger, ready.folder, created, interrupted=summary.interrupted)
+        return _finish(ledger, ready, created, interrupted=summary.interrupted)
 
 
-def score(run: Path | str) -> ScoreSet:
+def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
     """Score a run again from its ledger.
 
     Parameters
     ----------
     run : path
         Folder of a run, or its ledger file.
+    certificates : sequence of path
+        Files of certificates on the run's texts, made since.
     """
+    from judgeaudit.review.texts import certified
+
     with _open(run) as view:
-        return _scores(view)
+        return _scores(view, certified(view.meta.renderings, certificates))
 
 
-def card(run: Path | str, *, created: str | None = None) -> JudgeCard:
+def card(
+    run: Path | str, *, created: str | None = None, certificates: Sequence[Path] = ()
+) -> JudgeCard:
     """Make the Judge Card of a run again, from its ledger alone.
 
     Parameters
@@ -305,33 +343,17 @@ def card(run: Path | str, *, created: str | None = None) -> JudgeCard:
         Folder of a run, or its ledger file.
     created : str, optional
         The card's time; by default the time of the last committed answer.
+    certificates : sequence of path
+        Files of certificates on the run's texts, made since.
     """
     with _open(run) as view:
-        return _card(view, created)[0]
+        return _card(view, created, certificates)[0]
 
 
 def folder_of(run: Path | str) -> Path:
     """Return the folder of a run, given it or its ledger."""
     path = Path(run)
     return path if path.is_dir() else path.parent
-
-
-def command_of(spec: AuditSpec) -> str:
-    """Word the command that repeats an audit; paths are cut to their last part."""
-    import shlex
-
-    words = ["judgeaudit", "audit"]
-    for name, value in spec.model_dump(exclude_defaults=True, exclude={"out", "decoding"}).items():
-        flag = "--" + name.replace("_", "-")
-        if name == "conditions":
-            words += [w for c in value for w in ("--condition", c)]
-        elif isinstance(value, bool):
-            words.append(flag if value else "--no-" + flag[2:])
-        elif isinstance(value, Path) or (name == "data" and not str(value).startswith("hub:")):
-            words += [flag, f"…/{Path(value).name}"]
-        else:
-            words += [flag, str(value)]
-    return " ".join(w if w.startswith("…") else shlex.quote(w) for w in words)
 
 
 def _open(run: Path | str) -> LedgerView:
@@ -341,36 +363,38 @@ def _open(run: Path | str) -> LedgerView:
     return Ledger.open_readonly(path / LEDGER if path.is_dir() else path)
 
 
-def _scores(view: LedgerView) -> ScoreSet:
+def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
     from judgeaudit.scoring import score as score_table
 
     protocol = view.meta.protocol
-    failed = frozenset(
-        r.condition
-        for r in view.meta.renderings
-        if r.certificate is None or not r.certificate.passed
-    )
+    failed = frozenset(r.condition for r in renderings if not r.certified)
     return score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
 
 
-def _card(view: LedgerView, created: str | None) -> tuple[JudgeCard, ScoreSet, RunFacts]:
+def _card(
+    view: LedgerView, created: str | None, certificates: Sequence[Path]
+) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     from judgeaudit.cards import build
     from judgeaudit.judges import _choice as choice
+    from judgeaudit.review.texts import certified
 
-    scores = _scores(view)
+    renderings = certified(view.meta.renderings, certificates)
+    scores = _scores(view, renderings)
     facts = view.facts(choice.note_on(view.meta.judge))
+    facts = facts.model_copy(update={"renderings": renderings})
     made = build(facts, scores, created=created or facts.ended or view.meta.created)
     return made, scores, facts
 
 
 def _finish(
-    view: LedgerView, folder: Path, created: str | None, *, interrupted: bool
+    view: LedgerView, ready: Prepared, created: str | None, *, interrupted: bool
 ) -> AuditResult:
     from judgeaudit.cards import write
 
-    made, scores, facts = _card(view, created)
-    write(made, folder)
-    return AuditResult(made, scores, facts, folder, interrupted)
+    # a ledger that was begun without certificates does not hold them
+    made, scores, facts = _card(view, created, ready.spec.certificates)
+    write(made, ready.folder)
+    return AuditResult(made, scores, facts, ready.folder, interrupted)
 
 
 def _versions() -> dict[str, str]:

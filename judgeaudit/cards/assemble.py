@@ -56,6 +56,13 @@ def _rendering_facts(r: Rendering, bases: set[str]) -> RenderingFacts:
         passed=c.passed if c is not None and counts else None,
         void=void,
         findings=c.findings if c is not None else (),
+        note=c.note if c is not None and counts else "",
+        # what was found on another text says nothing about this one
+        others=tuple(
+            o
+            for o in r.others
+            if o.rendering_sha256 == r.sha256 and (not bases or o.base_sha256 in bases)
+        ),
     )
 
 

@@ -174,11 +174,20 @@ def _served(f: Figures) -> _Found:
 
 def _rewrites(f: Figures) -> _Found:
     by_condition: dict[str, list[bool]] = {}
+    doubted: list[str] = []
     humans = models = 0
     for r in f.facts.renderings:
         by_condition.setdefault(r.condition, []).append(r.evidence != "none" and bool(r.passed))
         humans += r.evidence == "human"
         models += r.evidence == "model"
+        if any(o.evidence == "model" and not o.passed for o in r.others):
+            doubted.append(r.condition)
+    if f.facts.extra.get("unconfirmed_policy"):
+        yield "unconfirmed_policy", "serious", "No person has confirmed the policy a model drafted."
+    if doubted:
+        names = joined(list(dict.fromkeys(doubted))[:8])
+        said = f"A model's second opinion sees a change of meaning in {names}; nothing rests on it."
+        yield "model_doubts", "caution", said
     wanted = f.conditions("certified")
     bare = [c for c in wanted if not all(by_condition.get(c, [False]))]
     if bare:

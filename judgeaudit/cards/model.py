@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from judgeaudit.core.records import (
+    Certificate,
     CorpusFacts,
     Evidence,
     Finding,
@@ -56,6 +57,10 @@ class RenderingFacts(Record):
         Whether the certificate found all six dimensions preserved; None without a certificate.
     void : str, optional
         Why a certificate that came with the rendering does not count.
+    note : str
+        Who or what the certificate rests on, in a few words.
+    others : tuple of Certificate
+        Further evidence on the same text, shown and not counted.
     """
 
     condition: str
@@ -67,6 +72,8 @@ class RenderingFacts(Record):
     passed: bool | None
     void: str | None = None
     findings: tuple[Finding, ...] = ()
+    note: str = ""
+    others: tuple[Certificate, ...] = ()
 
 
 class CardFacts(Record):

@@ -11,6 +11,7 @@ from judgeaudit.cards.model import JudgeCard, RenderingFacts
 from judgeaudit.cards.texts_en import CONDITIONS, EVIDENCE
 from judgeaudit.cards.words import count, duration, joined, money, threshold_words
 from judgeaudit.core.hashing import canonical_json
+from judgeaudit.core.records import Evidence
 
 __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 
@@ -72,6 +73,12 @@ def _labels(f: Figures) -> str:
     )
 
 
+def _norms(norms: int | None, exceptions: int | None) -> Cell:
+    if norms is None or exceptions is None:
+        return Cell("not known: a text of the user's own")
+    return Cell(f"{count(norms)}, with {count(exceptions)} exceptions")
+
+
 def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
     """Say on what the judge was audited."""
     p, c, t = f.facts.policy, f.facts.corpus, f.facts.protocol
@@ -79,7 +86,7 @@ def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
     subset = f" / {c.subset}" if c.subset else ""
     return (
         ("Policy", raw(f"{p.title or p.id} ({p.id}, {p.language})")),
-        ("Norms", Cell(f"{count(p.n_norms)}, with {count(p.n_exceptions)} exceptions")),
+        ("Norms", _norms(p.n_norms, p.n_exceptions)),
         ("Corpus", raw(f"{c.title or c.name} ({c.name}{subset}{version})")),
         ("Items", Cell(f"{count(c.n_items)} in {count(c.n_clusters)} clusters")),
         ("Labels", Cell(_labels(f))),
@@ -114,16 +121,22 @@ def summary(f: Figures) -> tuple[tuple[str, Cell], ...]:
 def _certificate(r: RenderingFacts) -> str:
     if r.void:
         return f"void: {r.void}"
-    if r.evidence == "none":
-        return "none"
-    return f"{EVIDENCE[r.evidence]}: {'passed' if r.passed else 'failed'}"
+    counts = "none" if r.evidence == "none" else _evidence(r.evidence, r.passed, r.note)
+    beside = [_evidence(o.evidence, o.passed, o.note) for o in r.others]
+    return f"{counts} (beside it: {'; '.join(beside)})" if beside else counts
+
+
+def _evidence(evidence: Evidence, passed: bool | None, note: str) -> str:
+    said = f"{EVIDENCE[evidence]}: {'passed' if passed else 'failed'}"
+    return f"{said}, {shorten(note, 80)}" if note else said
 
 
 def _findings(r: RenderingFacts) -> Cell:
-    if not r.findings:
+    found = [*r.findings, *(x for o in r.others for x in o.findings)]
+    if not found:
         return Cell("–")
-    said = "; ".join(f"{x.dimension} at {x.where}: {x.what}" for x in r.findings[:4])
-    more = f"; and {len(r.findings) - 4} more" if len(r.findings) > 4 else ""
+    said = "; ".join(f"{x.dimension} at {x.where}: {x.what}" for x in found[:4])
+    more = f"; and {len(found) - 4} more" if len(found) > 4 else ""
     return raw(said + more)
 
 

@@ -35,7 +35,8 @@ def of_plan(ready: Prepared) -> str:
     where = f" at {judge.api_base}" if judge.api_base else ""
     lines = [
         f"judge    {judge.backend}:{judge.model}{where}",
-        f"policy   {ready.meta.policy.id}, {ready.meta.policy.n_norms} norms",
+        f"policy   {ready.meta.policy.id}, {_norms(ready)}",
+        *_evidence(ready),
         f"corpus   {facts.name}, {facts.n_items} items in {facts.n_clusters} clusters",
         f"plan     {estimate.n_calls} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
@@ -43,6 +44,29 @@ def of_plan(ready: Prepared) -> str:
         f"run      {ready.folder}",
     ]
     return plain("\n".join(lines))
+
+
+def _norms(ready: Prepared) -> str:
+    n = ready.meta.policy.n_norms
+    return "texts of your own" if n is None else f"{n} norms"
+
+
+def _evidence(ready: Prepared) -> list[str]:
+    """Say which rewrites are not certified, and which certificates are void."""
+    spec, lines = ready.spec, []
+    wanted = [r for r in ready.meta.renderings if ready.kind_of(r.condition) == "certified"]
+    bare = [r.condition for r in wanted if not r.certified]
+    if bare:
+        lines.append(f"evidence NOT CERTIFIED, scored but not pooled: {', '.join(bare)}")
+    if spec.certificates:
+        people = [r.condition for r in ready.meta.renderings if r.certified_by == "human"]
+        lines.append(f"evidence certified by people: {', '.join(people) or 'none of the texts'}")
+        lines += [
+            f"evidence void for {r.condition}: the text changed after people certified it"
+            for r in ready.meta.renderings
+            if r.has_void
+        ]
+    return lines
 
 
 def of_result(result: AuditResult) -> str:

@@ -63,6 +63,29 @@ def _audit(
     policy: Annotated[
         str | None, typer.Option(help="Policy name or file.", rich_help_panel=_WHAT)
     ] = None,
+    rewrites: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of your own texts, one a condition (base.md, T1.md, ...); --policy then "
+            "names what they are read back against.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    certificates: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Certificates by people, or a model's opinions (repeat the flag).",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    unconfirmed: Annotated[
+        bool | None,
+        typer.Option(
+            "--unconfirmed",
+            help="Use a policy that a model drafted and nobody confirmed.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
     corpus: Annotated[
         str | None,
         typer.Option(help="sample, rjudge, assebench or jsonl (your own).", rich_help_panel=_WHAT),
@@ -165,6 +188,8 @@ def _audit(
     }
     if condition:
         flags["conditions"] = tuple(condition)
+    if certificates:
+        flags["certificates"] = tuple(certificates)
     spec = audit.choose(config, flags)
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
@@ -182,15 +207,22 @@ _RunFolder = Annotated[
 ]
 
 
+_Certificates = Annotated[
+    list[Path] | None,
+    typer.Option(help="Certificates made since (repeat the flag)."),
+]
+
+
 def _score(
     run: _RunFolder,
     *,
+    certificates: _Certificates = None,
     as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
 ) -> None:
     """Score a run again from its ledger, and print the numbers."""
     from judgeaudit import audit
 
-    scores = audit.score(run)
+    scores = audit.score(run, certificates=certificates or ())
     if as_json:
         typer.echo(scores.model_dump_json(indent=1))
         return
@@ -202,6 +234,7 @@ def _score(
 def _card(
     run: _RunFolder,
     *,
+    certificates: _Certificates = None,
     form: Annotated[
         str, typer.Option("--format", help="json, md, html, or all (written into the folder).")
     ] = "all",
@@ -217,7 +250,7 @@ def _card(
     from judgeaudit import audit, cards
     from judgeaudit.core.errors import ConfigError, unknown_name
 
-    card = audit.card(run, created=created)
+    card = audit.card(run, created=created, certificates=certificates or ())
     if form == "all":
         for path in cards.write(card, out or audit.folder_of(run)).values():
             typer.echo(str(path))

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judgeaudit.cli import linting, rating, review
+
 if TYPE_CHECKING:
     from judgeaudit.core.records import Policy, Rendering
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+rating.add_to(app)
+review.add_to(app)
+linting.add_to(app)
 
 _Name = Annotated[str, typer.Argument(metavar="POLICY", help="A name, or the path of a TOML file.")]
 _Language = Annotated[str, typer.Option(help="Language of the text.")]

@@ -12,7 +12,7 @@ from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 from judgeaudit.policy.segment import statements
 
-__all__ = ["VERB_FORMS", "facts", "load_policy", "policy_names", "policy_path"]
+__all__ = ["VERB_FORMS", "facts", "load_policy", "parse_policy", "policy_names", "policy_path"]
 
 VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")}
 """The verb forms that the wordings of a language ask for."""
@@ -70,7 +70,33 @@ def load_policy(name_or_path: str | Path) -> Policy:
     """
     path = policy_path(name_or_path)
     where = str(name_or_path) if str(name_or_path).endswith(".toml") else path.name
-    data, lines = parse(read_text(path), where)
+    return parse_policy(read_text(path), where)
+
+
+def parse_policy(text: str, where: str) -> Policy:
+    """Check a policy that is given as the text of a TOML file.
+
+    Parameters
+    ----------
+    where : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    PolicyError
+        As `load_policy`.
+    """
+    return check_policy(*parse(text, where), where)
+
+
+def check_policy(data: dict[str, Any], lines: Lines, where: str) -> Policy:
+    """Check a policy that is given as data.
+
+    Raises
+    ------
+    PolicyError
+        As `load_policy`.
+    """
     _refuse_duplicates(data, where, lines)
     _refuse_loose_references(data, where, lines)
     policy = check(Policy, data, where, lines)
@@ -241,5 +267,13 @@ def facts(policy: Policy) -> PolicyFacts:
         n_norms=len(policy.norms),
         n_exceptions=sum(len(n.exceptions) for n in policy.norms),
         language=policy.language,
-        source=policy.source,
+        source=_source(policy),
     )
+
+
+def _source(policy: Policy) -> str:
+    draft = policy.draft
+    if draft is None:
+        return policy.source
+    by = f"confirmed by {draft.confirmed_by}" if draft.confirmed else "confirmed by nobody"
+    return "; ".join(s for s in (policy.source, f"drafted by {draft.model}, {by}") if s)

@@ -16,6 +16,7 @@ __all__ = [
     "BurdenOfProof",
     "DefaultRule",
     "Definition",
+    "Draft",
     "ExceptionProof",
     "Force",
     "JudgeTemplate",
@@ -214,6 +215,36 @@ class Definition(Record):
     meaning: Line
 
 
+class Draft(Record):
+    """That a model drafted a policy from a text, and whether a person has confirmed it.
+
+    Parameters
+    ----------
+    model : str
+        Who drafted it.
+    source_sha256 : str
+        Of the text it was drafted from.
+    confirmed_by : str
+        Name of the person.
+    policy_sha256 : str
+        Of the policy as it was confirmed; a later change voids the confirmation.
+    """
+
+    confirmed: bool = False
+    model: Line
+    source_sha256: str
+    confirmed_by: OptionalLine = ""
+    policy_sha256: str = ""
+
+    @model_validator(mode="after")
+    def _confirmation_is_complete(self) -> Self:
+        if self.confirmed and not (self.confirmed_by and self.policy_sha256):
+            raise ValueError(
+                "a draft is confirmed by `judgeaudit policy confirm`, which writes who did and what"
+            )
+        return self
+
+
 class Policy(Record):
     """The normative content of a policy in one language, independent of wording.
 
@@ -227,6 +258,8 @@ class Policy(Record):
         What the policy applies to, as a noun phrase; empty: not limited.
     source : str
         Who wrote the policy, or where it comes from; printed on cards.
+    draft : Draft, optional
+        Where a model drafted it; no part of its identity.
     """
 
     id: Slug
@@ -242,11 +275,12 @@ class Policy(Record):
     threshold: Threshold
     burden: BurdenOfProof
     default: DefaultRule
+    draft: Draft | None = None
 
     @property
     def sha256(self) -> str:
         """Identity of the policy: the hash of its content."""
-        return self.content_sha256()
+        return sha256_of(self.model_dump(mode="json", exclude={"draft"}))
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:

@@ -65,6 +65,11 @@ class Certificate(Record):
     """The evidence that a rendering says what its policy says.
 
     Bound by hash to the text: a changed text voids it.
+
+    Parameters
+    ----------
+    note : str
+        Who or what it rests on, in a few words ("3 raters, all of them on all six dimensions").
     """
 
     rendering_sha256: str
@@ -72,10 +77,20 @@ class Certificate(Record):
     evidence: Evidence
     passed: bool
     findings: tuple[Finding, ...] = ()
+    note: str = ""
 
 
 class Rendering(Record):
-    """One wording of a policy under one condition."""
+    """One wording of a policy under one condition.
+
+    Parameters
+    ----------
+    certificate : Certificate, optional
+        The evidence that counts.
+    others : tuple of Certificate
+        Further evidence, shown and never counted: a model's second opinion, or a structural
+        reading beside a certificate by people.
+    """
 
     policy_id: str
     policy_sha256: str
@@ -85,16 +100,40 @@ class Rendering(Record):
     text: str
     sha256: str
     certificate: Certificate | None = None
+    others: tuple[Certificate, ...] = ()
+
+    @property
+    def certified(self) -> bool:
+        """Whether its certificate passed, and is on this very text."""
+        c = self.certificate
+        return c is not None and c.passed and c.rendering_sha256 == self.sha256
+
+    @property
+    def certified_by(self) -> Evidence:
+        """What a certificate that passed rests on; `none` without one."""
+        return self.certificate.evidence if self.certificate and self.certified else "none"
+
+    @property
+    def has_void(self) -> bool:
+        """Whether people certified another text in its place."""
+        held = (*((self.certificate,) if self.certificate else ()), *self.others)
+        return any(c.evidence == "human" and c.rendering_sha256 != self.sha256 for c in held)
 
 
 class PolicyFacts(Record):
-    """What a card says of a policy."""
+    """What a card says of a policy.
+
+    Parameters
+    ----------
+    n_norms, n_exceptions : int, optional
+        None where the policy is a text of the user's own that is not known as data.
+    """
 
     id: str
     title: str
     sha256: str
-    n_norms: int
-    n_exceptions: int
+    n_norms: int | None
+    n_exceptions: int | None
     language: str = "en"
     source: str = ""
 
@@ -152,6 +191,11 @@ class Protocol(Record):
     headline_treatment: str = "exclude"
     practical_threshold: float = 0.05
     level: float = 0.95
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Ids of the conditions."""
+        return frozenset(c.id for c in self.conditions)
 
     @property
     def sha256(self) -> str:

@@ -32,6 +32,12 @@ class AuditSpec(Record):
         Texts under each certified or near condition, so that the effect of a transform is told
         from that of one wording; each gets L calls an item. A condition that has fewer texts
         gets those.
+    rewrites : path, optional
+        A folder of the user's own texts, one file a condition, instead of renderings of a policy.
+    certificates : tuple of path
+        Files of certificates by people, or of a model's opinions; a changed text voids them.
+    unconfirmed : bool
+        Whether a policy that a model drafted and no person confirmed may be used.
     seed : int
         Seed of the order of calls, of subsets, and of resampling.
     out : path, optional
@@ -50,6 +56,9 @@ class AuditSpec(Record):
 
     policy: str = "agent_safety"
     language: str = "en"
+    rewrites: Path | None = None
+    certificates: tuple[Path, ...] = ()
+    unconfirmed: bool = False
 
     corpus: str = "sample"
     data: str | None = None

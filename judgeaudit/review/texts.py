@@ -1,0 +1,66 @@
+"""The texts of an audit: renderings of a policy, or the user's own; and who certified them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgeaudit.core.records import AuditSpec, Policy, Rendering
+from judgeaudit.engine.presets import PRESETS
+
+if TYPE_CHECKING:
+    from judgeaudit.policy.rewrites import OwnRewrites
+
+__all__ = ["certified", "drafted", "own_conditions", "own_texts"]
+
+
+def own_texts(spec: AuditSpec) -> OwnRewrites | None:
+    """Load the user's own rewrites; None where the audit renders a policy.
+
+    Raises
+    ------
+    PolicyError
+        If a text, or the policy that they are to be read back against, cannot be used.
+    """
+    from judgeaudit.policy import load_policy
+    from judgeaudit.policy.rewrites import load_rewrites
+
+    if spec.rewrites is None:
+        return None
+    # the default policy is nothing that the user said of these texts
+    named = "policy" in spec.model_fields_set
+    return load_rewrites(spec.rewrites, policy=load_policy(spec.policy) if named else None)
+
+
+def own_conditions(own: OwnRewrites, spec: AuditSpec) -> tuple[str, ...] | None:
+    """Choose the conditions of an audit of the user's own texts.
+
+    Without a choice: those of the preset that have a text, and all that only the user has.
+    """
+    preset = PRESETS.get(spec.preset or "default")
+    if spec.conditions is not None or preset is None:
+        return spec.conditions
+    shipped = {c for p in PRESETS.values() for c in p.conditions}
+    return tuple(c.id for c in own.conditions if c.id in preset.conditions or c.id not in shipped)
+
+
+def certified(renderings: Sequence[Rendering], paths: Sequence[Path]) -> tuple[Rendering, ...]:
+    """Put the certificates of all files on the renderings to whose texts they are bound.
+
+    Raises
+    ------
+    PolicyError
+        If a file cannot be read, or does not follow from the votes or answers in it.
+    """
+    from judgeaudit.policy.rating import attach, load_certificates
+
+    return attach(renderings, [h for path in paths for h in load_certificates(path)])
+
+
+def drafted(policy: Policy | None) -> dict[str, str]:
+    """Return what a run must remember of a policy that nobody confirmed."""
+    from judgeaudit.policy.confirming import why_unconfirmed
+
+    why = None if policy is None else why_unconfirmed(policy)
+    return {} if why is None else {"unconfirmed_policy": why}
