@@ -32,7 +32,7 @@ from judgeaudit.core.records import (
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
-    from judgeaudit.core.records import Policy, Protocol, RunFacts, ScoreSet
+    from judgeaudit.core.records import RunFacts, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
@@ -191,7 +191,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     else:
         assert policy is not None
         facts = policies.facts(policy)
-        renderings = _renderings(policy, protocol, spec.language)
+        renderings = policies.render_all(policy, protocol, language=spec.language)
     renderings = certified(renderings, spec.certificates)
     template = load_judge_template(spec.template or choice.template_for(spec.judge))
     judge = choice.judge_spec(spec, template)
@@ -232,24 +232,6 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         extra={"command": command_of(spec), **drafted(policy)},
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
-
-
-def _renderings(policy: Policy, protocol: Protocol, language: str) -> tuple[Rendering, ...]:
-    """Render a policy under each condition, in all its wordings where these keep the meaning.
-
-    A text that a condition has already is left out: asked twice, it would be a repeat.
-    """
-    from judgeaudit.policy import render
-
-    made: list[Rendering] = []
-    for c in protocol.conditions:
-        seen: set[str] = set()
-        for wording in range(protocol.wordings if c.kind in ("certified", "near") else 1):
-            r = render(policy, c.id, language=language, wording=wording)
-            if r.sha256 not in seen:
-                seen.add(r.sha256)
-                made.append(r)
-    return tuple(made)
 
 
 def run(

@@ -8,7 +8,7 @@ from judgeaudit.policy.prompts import (
     vacuum_trajectory,
 )
 from judgeaudit.policy.readback import certify, read_back
-from judgeaudit.policy.rendering import render
+from judgeaudit.policy.rendering import render, render_all
 from judgeaudit.policy.transforms import load_conditions
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "policy_path",
     "read_back",
     "render",
+    "render_all",
     "vacuum_trajectory",
 ]

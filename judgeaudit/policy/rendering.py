@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.hashing import sha256_text, stable_seed
-from judgeaudit.core.records import Norm, Policy, Rendering
+from judgeaudit.core.records import Norm, Policy, Protocol, Rendering
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import read_text
 from judgeaudit.policy.transforms import ForceWords, find_transform, intended, load_transforms
@@ -21,7 +21,7 @@ from judgeaudit.policy.transforms import ForceWords, find_transform, intended, l
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-__all__ = ["render", "render_text"]
+__all__ = ["render", "render_all", "render_text"]
 
 _JUDGING = ("threshold", "burden", "default")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -94,6 +94,24 @@ def render(
             kind=transform.head.kind,
         ),
     )
+
+
+def render_all(
+    policy: Policy, protocol: Protocol, *, language: str = "en"
+) -> tuple[Rendering, ...]:
+    """Render a policy under each condition, in all its wordings where these keep the meaning.
+
+    A text that a condition has already is left out: asked twice, it would be a repeat.
+    """
+    made: list[Rendering] = []
+    for c in protocol.conditions:
+        seen: set[str] = set()
+        for wording in range(protocol.wordings if c.kind in ("certified", "near") else 1):
+            r = render(policy, c.id, language=language, wording=wording)
+            if r.sha256 not in seen:
+                seen.add(r.sha256)
+                made.append(r)
+    return tuple(made)
 
 
 def render_text(
