@@ -47,8 +47,17 @@ def _delta(
     once a policy (`judgeaudit audit --policy NAME --out RUN`), and give the folders.
     """
     from judgeaudit import audit
+    from judgeaudit.core.errors import ConfigError
 
-    found = sorted(((_meta(run), run) for run in runs), key=lambda x: x[0].policy.n_norms)
+    metas = [(_meta(run), run) for run in runs]
+    for meta, run in metas:
+        if meta.policy.n_norms is None:
+            raise ConfigError(
+                "the number of norms is not known: the run used texts of the user's own",
+                where=str(run),
+                mend="Give runs of policies that are data",
+            )
+    found = sorted(metas, key=lambda x: x[0].policy.n_norms or 0)
     policies = [meta.policy for meta, _ in found]
     width = max(len(p.id) for p in policies)
     rows = [

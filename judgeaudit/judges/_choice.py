@@ -53,6 +53,16 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     if backend == "local":
         from judgeaudit.judges.local import local_spec
 
+        for name, value in (
+            ("output-format", spec.output_format),
+            ("send-seed", spec.send_seed),
+            ("api-base", spec.api_base),
+        ):
+            if value is not None:
+                raise ConfigError(
+                    f"--{name} does not go with judge {spec.judge!r}",
+                    mend="The embedded model always answers by a grammar, with a seed a call",
+                )
         return local_spec(model or None, template=template, decoding=decoding)
     if backend != "litellm" and spec.api_base:
         raise ConfigError(
@@ -75,7 +85,11 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
 
 def concurrency_for(judge: JudgeSpec) -> int:
     """Return the number of calls in flight where the user names none."""
-    return {"local": 2}.get(judge.backend, 16)
+    if judge.backend == "local":
+        from judgeaudit.judges.local import usable_cores
+
+        return usable_cores()
+    return 16
 
 
 def items_for(judge: str, preset_items: int | None) -> int | None:
