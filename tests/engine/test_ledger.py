@@ -394,7 +394,7 @@ def test_a_run_that_could_not_begin_leaves_nothing_behind(path, plan):
     ledger = open_ledger(path, plan)
     ledger.append([Failure(0, "authentication", 401, None, "bad key", 1)])
     ledger.discard()
-    assert list(path.parent.iterdir()) == []
+    assert not list(path.parent.iterdir())
     with open_ledger(path, plan) as ledger:
         ledger.append([answer(0)])
         ledger.discard()
