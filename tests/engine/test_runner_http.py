@@ -116,7 +116,7 @@ def test_too_long_a_prompt_is_the_items_own_fault(path):
 def test_no_server_at_all_is_told_after_two_tries(path):
     with Loopback() as server:
         pass
-    with pytest.raises(ConfigError, match="the first call failed: .*no server answers at http"):
+    with pytest.raises(ConfigError, match=r"the first call failed: .*no server answers at http"):
         run(path, server)
 
 

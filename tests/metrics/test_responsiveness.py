@@ -90,7 +90,8 @@ def test_a_small_shift_of_every_item_counts():
     chances = {"base": np.full(n, 0.5), "no_policy": np.full(n, 0.34)}
     found = responsiveness_of(view(drawn(chances, {"base": 5, "no_policy": 2}, rng)))
     c = found.contrasts["responsiveness_no_policy"]
-    assert c.estimate.interval.high < 0.05 < 0.15 < c.upper
+    assert c.estimate.interval.high < 0.05
+    assert c.upper > 0.15
     assert ("moves", "responsive") == (c.state, found.state)
 
 
