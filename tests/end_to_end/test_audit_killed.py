@@ -102,7 +102,8 @@ def test_a_killed_audit_loses_nothing_and_asks_nothing_twice(tmp_path):
 
 def test_a_second_process_is_kept_out_and_told_who_holds_the_ledger(tmp_path):
     out = tmp_path / "run"
-    with Loopback("hash", latency=0.3, keep=False) as server:
+    # so slow that the first cannot be done before the second has been told
+    with Loopback("hash", latency=2.0, keep=False) as server:
         with subprocess.Popen(
             command(server.api_base, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=environment(),

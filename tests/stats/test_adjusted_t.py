@@ -16,7 +16,7 @@ from judgeaudit.stats.adjusted_t import (
     gate_upper,
 )
 from judgeaudit.stats.clusters import cluster_sums
-from judgeaudit.stats.intervals import t_quantile
+from judgeaudit.stats.intervals import clopper_pearson_upper, t_quantile
 
 ITEMS = st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 4)), min_size=2, max_size=25)
 
@@ -69,6 +69,16 @@ def test_one_cluster_has_no_interval():
 
 def test_gate_bound_excludes_nothing_when_every_cluster_is_an_event():
     assert gate_upper(cluster_sums(np.ones(6), np.arange(6))) >= 1
+
+
+def test_gate_bound_counts_clusters_not_items():
+    """30 clusters of 4, one of them all events: one event of 30, not four."""
+    values = np.zeros(120)
+    values[:4] = 1.0
+    sums = cluster_sums(values, np.arange(120) // 4)
+    bound = clopper_pearson_upper(1, 30)
+    assert limits(adjusted_t(sums))[1] < bound
+    assert pytest.approx(bound) == gate_upper(sums)
 
 
 def test_gate():
