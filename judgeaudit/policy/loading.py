@@ -12,7 +12,7 @@ from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 from judgeaudit.policy.segment import statements
 
-__all__ = ["VERB_FORMS", "facts", "load_policy", "policy_names", "policy_path"]
+__all__ = ["VERB_FORMS", "facts", "load_policy", "policy_files", "policy_names", "policy_path"]
 
 VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")}
 """The verb forms that the wordings of a language ask for."""
@@ -21,6 +21,11 @@ VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")
 def policy_names() -> list[str]:
     """Return the names of the policies that ship, sorted."""
     return sorted(p.stem for p in room("policies").glob("*.toml"))
+
+
+def policy_files() -> list[Path]:
+    """Return the files of the policies that ship, sorted: one a policy and language."""
+    return sorted(room("policies").glob("*.toml"))
 
 
 def policy_path(name_or_path: str | Path) -> Path:
