@@ -23,11 +23,6 @@ def policy_names() -> list[str]:
     return sorted(p.stem for p in room("policies").glob("*.toml"))
 
 
-def policy_files() -> list[Path]:
-    """Return the files of the policies that ship, sorted: one a policy and language."""
-    return sorted(room("policies").glob("*.toml"))
-
-
 def policy_path(name_or_path: str | Path) -> Path:
     """Return the file of a policy.
 
@@ -248,3 +243,8 @@ def facts(policy: Policy) -> PolicyFacts:
         language=policy.language,
         source=policy.source,
     )
+
+
+def policy_files() -> list[Path]:
+    """Return the files of the policies that ship, sorted: one a policy and language."""
+    return sorted(room("policies").glob("*.toml"))
