@@ -10,6 +10,8 @@ import typer
 from judgeaudit.cli import linting, rating, review
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from judgeaudit.core.records import Policy, Rendering
 
 __all__ = ["app"]
@@ -125,12 +127,14 @@ def _check(
     Exit code 1 if a rendering does not say what it is meant to say.
     """
     from judgeaudit.core.errors import ConfigError
-    from judgeaudit.policy import load_policy, policy_names
+    from judgeaudit.policy import load_policy
+    from judgeaudit.policy.loading import policy_files
 
     if bool(names) == all_:
         raise ConfigError("give either policies or --all")
     failed = missed = 0
-    for k, name in enumerate(names or policy_names()):
+    chosen: list[str | Path] = [*(names or policy_files())]
+    for k, name in enumerate(chosen):
         policy = load_policy(name)
         print("\n" * (k > 0), end="")
         failed += _certificates(policy, language or policy.language, wordings)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judgeaudit.cli.policy import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__: list[str] = []
 
@@ -33,6 +36,7 @@ def _render(
     """
     from judgeaudit.core.errors import ConfigError
     from judgeaudit.policy import load_conditions, load_policy, policy_names, render
+    from judgeaudit.policy.loading import policy_files
 
     if bool(names) == all_:
         raise ConfigError(
@@ -41,7 +45,8 @@ def _render(
         )
     conditions = load_conditions()
     failed = 0
-    for name in names or policy_names():
+    chosen: list[str | Path] = [*(names or policy_files())]
+    for name in chosen:
         policy = load_policy(name)
         for id_ in condition or conditions:
             r = render(policy, id_, language=policy.language, wording=wording)

@@ -97,8 +97,8 @@ EXCEPT: tuple[Words, ...] = (
 """What opens an exception inside a norm."""
 
 PROVIDED: tuple[Words, ...] = (
-    _w("provided that"), _w("provided"), _w("on condition that"), _w("but only if"),
-    _w("but only where"), _w("but only when"), _w("and only if"), _w("only if"),
+    _w("provided that"), _w("provided"), _w("on condition that"), _w("as long as"),
+    _w("but only if"), _w("but only where"), _w("but only when"), _w("and only if"), _w("only if"),
 )  # fmt: skip
 """What opens a further condition inside an exception."""
 

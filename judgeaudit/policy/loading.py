@@ -12,7 +12,15 @@ from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 from judgeaudit.policy.segment import statements
 
-__all__ = ["VERB_FORMS", "facts", "load_policy", "parse_policy", "policy_names", "policy_path"]
+__all__ = [
+    "VERB_FORMS",
+    "facts",
+    "load_policy",
+    "parse_policy",
+    "policy_files",
+    "policy_names",
+    "policy_path",
+]
 
 VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")}
 """The verb forms that the wordings of a language ask for."""
@@ -277,3 +285,8 @@ def _source(policy: Policy) -> str:
         return policy.source
     by = f"confirmed by {draft.confirmed_by}" if draft.confirmed else "confirmed by nobody"
     return "; ".join(s for s in (policy.source, f"drafted by {draft.model}, {by}") if s)
+
+
+def policy_files() -> list[Path]:
+    """Return the files of the policies that ship, sorted: one a policy and language."""
+    return sorted(room("policies").glob("*.toml"))

@@ -280,6 +280,8 @@ class _Reader:
                 rest = (*rest[:at], word, *rest[at + 1 :])
         missing, extra = g.bags(self._content(best), rest)
         extra = [w for w in extra if w not in {"be", "being", "by"}]
+        referring = any(w.startswith(REFERENCE) for w in extra)
+        extra = [f"norm {w[1:]}" if w.startswith(REFERENCE) else w for w in extra]
         parts = [f"missing {', '.join(map(repr, missing))}"] if missing else []
         parts += [f"not understood {', '.join(map(repr, extra))}"] if extra else []
         parts += [] if has_bearer else [f"it does not bind {' '.join(bearer)!r}"]
@@ -288,6 +290,7 @@ class _Reader:
         dimension = g.dimension_of(missing, extra) if has_bearer and has_force else "scope"
         if not has_force and not missing and has_bearer:
             dimension = "deontic_force"
+        dimension = "exception_set" if referring else dimension
         self.report(dimension, s, f"norm {best!r} reads differently: {detail}")
         return True
 

@@ -96,23 +96,24 @@ class References:
 
 
 def subject_to(words: Words) -> tuple[Words, list[str]]:
-    """Take `subject to norm 3 (Title) and norm 4 (Title)` off either end of a norm.
+    """Take `subject to norm 3 (Title) and norm 4 (Title)` off both ends of a norm.
 
     Returns
     -------
     tuple
         What is left, and the ids of the norms that prevail.
     """
+    found: list[str] = []
     if starts(words, 0, _SUBJECT):
         end, ids = _list(words, len(_SUBJECT))
         if ids and words[end : end + 1] == (",",):
-            return words[end + 1 :], ids
-    at = next((i for i in range(len(words) - 1, 0, -1) if starts(words, i, _SUBJECT)), -1)
-    if at > 0:
-        end, ids = _list(words, at + len(_SUBJECT))
-        if ids and end == len(words):
-            return words[: at - (words[at - 1] == ",")], ids
-    return words, []
+            words, found = words[end + 1 :], ids
+    while True:
+        at = next((i for i in range(len(words) - 1, 0, -1) if starts(words, i, _SUBJECT)), -1)
+        end, ids = _list(words, at + len(_SUBJECT)) if at > 0 else (0, [])
+        if not ids or end != len(words):
+            return words, found
+        words, found = words[: at - (words[at - 1] == ",")], [*found, *ids]
 
 
 def _list(words: Words, i: int) -> tuple[int, list[str]]:

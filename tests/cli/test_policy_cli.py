@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from judgeaudit.cli.policy import app
 from judgeaudit.core.errors import ConfigError, PolicyError
 from judgeaudit.core.rooms import room
-from judgeaudit.policy import load_conditions, load_policy, policy_names, render
+from judgeaudit.policy import load_conditions, load_policy, render
+from judgeaudit.policy.loading import policy_files
 
 SHIPPED = room("policies") / "agent_safety.toml"
 
@@ -132,7 +133,7 @@ def test_the_module_imports_nothing_heavy():
 
 def test_check_all_checks_every_policy():
     out = run("check", "--all")
-    assert out.count("sha256") == len(policy_names())
+    assert out.count("sha256") == len(policy_files())
     assert "FAILED" not in out
     assert "Standard for assistants that act: 40 norms" in out
 

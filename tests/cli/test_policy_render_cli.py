@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from judgeaudit.cli.policy_render import app
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.rooms import room
-from judgeaudit.policy import load_conditions, load_policy, policy_names, render
+from judgeaudit.policy import load_conditions, load_policy, render
+from judgeaudit.policy.loading import policy_files
 
 
 def run(*args: str, code: int = 0) -> str:
@@ -25,7 +26,7 @@ def run(*args: str, code: int = 0) -> str:
 def test_all_prints_every_policy_under_every_condition_in_every_language():
     out = run("--all")
     heads = re.findall(r"^===== (\w+) / (\w+) / (\w+) / (\w+) =====$", out, re.MULTILINE)
-    policies = [load_policy(n) for n in policy_names()]
+    policies = [load_policy(path) for path in policy_files()]
     wanted = [(p.id, c, p.language, "passed") for p in policies for c in load_conditions()]
     assert wanted == heads
     assert render(load_policy("company_standard"), "T1T2T4").text in out

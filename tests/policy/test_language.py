@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.records import Policy, Threshold
 from judgeaudit.policy import load_conditions, load_policy, read_back, render
+from judgeaudit.policy.mutation import mutants, nested, references
 
 RICH = """
 id = "rich"
@@ -264,3 +265,16 @@ def test_the_record_itself_refuses_loose_references(rich: Policy):
     data["norms"][0]["subject_to"] = ("nobody",)
     with pytest.raises(ValidationError, match="refers to 'nobody', and there is no such norm"):
         Policy.model_validate(data)
+
+
+@pytest.mark.parametrize("condition", ["base", "T1", "T4"])
+def test_wrong_rewrites_of_conditions_and_references_are_caught_and_named(
+    rich: Policy, condition: str
+):
+    names = {o.name for o in (*nested.OPERATORS, *references.OPERATORS)}
+    made = [m for m in mutants(render(rich, condition).text, rich) if m.operator in names]
+    found = [(m, {f.dimension for f in read_back(m.text, rich)}) for m in made]
+    # a hedge before a reference may be taken for one of the norm's force
+    wrong = [m for m, dims in found if not {m.dimension, "deontic_force"} & dims]
+    assert [] == [(m.operator, m.text) for m in wrong]
+    assert len({m.operator for m in made}) >= len(names) - 1  # one needs a section in front

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from judgeaudit.core.records import Dimension, Norm, Policy, PolicyException
 
-__all__ = ["Apply", "Mutant", "Operator", "Text"]
+__all__ = ["Apply", "Mutant", "Operator", "Text", "whens"]
 
 _FORCE_PHRASE = (
     r"(?:must not|must|shall not|shall|may not|may|should avoid|should not|should|need not|"
@@ -153,3 +153,8 @@ class Operator:
     name: str
     dimension: Dimension
     apply: Apply
+
+
+def whens(norm: Norm) -> list[str]:
+    """Return the outer clauses of a norm's exceptions, as the policy has them."""
+    return [e.when for e in norm.exceptions]
