@@ -110,6 +110,7 @@ def _import(
         max_tokens=max_tokens,
         json_schema=draft_schema(),
         enforce=schema,
+        room=4000,
     )
     drafted = draft_policy(
         text, spec, attempts=attempts, seconds=seconds, keep=out.with_suffix(".answer.txt")

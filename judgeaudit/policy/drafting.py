@@ -154,8 +154,8 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_value(v) for v in value) + "]"
     text = "" if value is None else str(value)
-    # models write typographic blanks and stray line ends; neither means anything
-    text = " ".join(text.split())
+    # models write stray line ends, and a full stop behind a title; neither means anything
+    text = " ".join(text.split()).rstrip(" .;:,")
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -34,6 +34,7 @@ def model_spec(
     max_tokens: int | None = None,
     json_schema: dict[str, Any] | None = None,
     enforce: bool = False,
+    room: int = 1000,
 ) -> JudgeSpec:
     """Name a model, as `audit --judge` does, together with how it is asked.
 
@@ -43,6 +44,9 @@ def model_spec(
         What the model on this machine is held to while it writes.
     enforce : bool
         Whether a server is asked to hold its model to the schema, too.
+    room : int
+        Tokens that the model on this machine may write where `max_tokens` is not given: its own
+        default suits a verdict.
 
     Raises
     ------
@@ -53,6 +57,7 @@ def model_spec(
     decoding: dict[str, Any] = {}
     if choice.split_judge(model)[0] == "local" and json_schema is not None:
         decoding["extra_body"] = {"grammar": "", "json_schema": json_schema}
+        max_tokens = max_tokens or room
     elif enforce and json_schema is not None:
         asked = {"name": question.id, "strict": True, "schema": json_schema}
         decoding["response_format"] = {"type": "json_schema", "json_schema": asked}

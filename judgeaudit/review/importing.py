@@ -170,12 +170,19 @@ def words(made: Review, assumed: tuple[str, ...] = ()) -> str:
                 lines.append(f"  line {x.line}, {x.state} ({x.share:.2f}{numbers}): {x.sentence}")
     lines += [f"Not found in the original: {a.where} ({a.share:.2f}): {a.text}" for a in made.added]
     lines += [f"Assumed by the model, for the text does not say: {rule}" for rule in assumed]
-    for r in made.failing:
-        held = r.certificate
-        first = held.findings[0] if held is not None and held.findings else None
-        why = "" if first is None else f": {first.dimension}, {first.where}: {first.what}"
-        lines.append(f"Does not read back under {r.condition}{why}")
+    lines += _failing(made.failing)
     lines += [f"Lint, {p.severity}: {p.id}: {p.where}: {p.message}" for p in made.problems]
     if lines[-1].startswith("----"):
         lines.append("Nothing stands out. That is no proof: read it against the original.")
     return "\n".join(lines)
+
+
+def _failing(renderings: tuple[Rendering, ...]) -> list[str]:
+    """Say once what does not read back: one fault mostly shows under every condition."""
+    if not renderings:
+        return []
+    names = ", ".join(r.condition for r in renderings)
+    held = renderings[0].certificate
+    found = () if held is None else held.findings
+    lines = [f"Does not read back under {names}; under {renderings[0].condition}:"]
+    return lines + [f"  {f.dimension}, {f.where}: {f.what}" for f in found]

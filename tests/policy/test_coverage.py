@@ -24,7 +24,26 @@ def test_a_dropped_norm_is_not_covered():
     lost = [c for c in found if c.state == "not covered"]
     assert any("report" in c.sentence for c in lost)
     only = render(fewer, "base").text
-    assert ["norm 'reporting'"] == [a.where for a in not_in_text(policy, only)]
+    added = [a.where for a in not_in_text(policy, only)]
+    assert "norm 'reporting'" in added
+    assert all("reporting" in where for where in added)
+
+
+def test_a_title_demands_nothing():
+    """Small models copy a sentence into a title, and drop its exception from the norm."""
+    text = "The agent must not delete a message, unless the owner has approved the deletion.\n"
+    rendered = (
+        "1. **Do not delete a message, unless the owner has approved the deletion.** "
+        "The agent must not delete a message.\n"
+    )
+    (found,) = coverage(text, rendered)
+    assert "partly" == found.state
+
+
+def test_a_phrase_that_was_made_up_is_named():
+    policy = load_policy("agent_safety")
+    text = render(policy, "base").text.replace("outside a sandbox", "at night")
+    assert ["scope of norm 'code'"] == [a.where for a in not_in_text(policy, text)]
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,13 @@ def test_norms_against_each_other(first, second, expected):
     assert expected == ids(norm("a", **first), norm("b", **second))
 
 
+@pytest.mark.parametrize("key", ["object_", "rest", "scope"])
+def test_an_exception_that_is_hidden_in_a_phrase(key):
+    """Seen in drafts of a small model: the exception stands in the norm, and is none."""
+    found = lint(policy(norm(**{key: "mail of a friend unless the friend agrees"})))
+    assert [("hidden-exception", "serious")] == [(p.id, p.severity) for p in found]
+
+
 def test_terms_without_a_definition():
     text = norm(object_="every 'Trade Secret' of the firm")
     assert ["undefined-term"] == ids(text)

@@ -33,6 +33,7 @@ _DISCRETION: Final = re.compile(
 _PRONOUN: Final = re.compile(
     r"^(?:it|they|this|that|these|those|he|she|doing so|such)\b", re.IGNORECASE
 )
+_UNLESS: Final = re.compile(r"\b(?:unless|except (?:if|when|where|that|for))\b", re.IGNORECASE)
 _NOT: Final = frozenset({"not", "no", "never", "without"})
 
 
@@ -128,8 +129,27 @@ def _pronoun(policy: Policy) -> Iterator[Problem]:
             )
 
 
+def _hidden(policy: Policy) -> Iterator[Problem]:
+    if not english(policy):
+        return
+    for i, n in enumerate(policy.norms):
+        for key, text in (
+            (("action", "object"), n.action.object),
+            (("action", "rest"), n.action.rest),
+            (("scope",), n.scope),
+        ):
+            if m := _UNLESS.search(text):
+                yield found(
+                    "hidden-exception",
+                    ("norms", i, *key),
+                    f"{m[0]!r} in {text!r} is an exception, and stands where no wording finds it: "
+                    "make it one of the norm's exceptions",
+                )
+
+
 CHECKS: dict[str, Callable[[Policy], Iterator[Problem]]] = {
     "exception-swallows-norm": _swallows,
+    "hidden-exception": _hidden,
     "repeated-exception": _repeats,
     "discretion": _discretion,
     "unbound-pronoun": _pronoun,
