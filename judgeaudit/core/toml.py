@@ -106,7 +106,9 @@ def record_from(
     try:
         return model.model_validate(data)
     except ValidationError as e:
-        first = e.errors(include_url=False)[0]
+        faults = e.errors(include_url=False)
+        # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
+        first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
         location = tuple(first["loc"])
         key = ".".join(str(p) for p in location)
         line = line_of(text, location)

@@ -100,10 +100,7 @@ def test_decoding_holds_what_a_request_can_carry(tmp_path, value, what):
 def test_a_key_inside_a_list_of_tables_is_found(tmp_path):
     text = 'title = "t"\n[[norms]]\nid = "a"\nforce = "must"\n[[norms]]\nid = "b"\nforse = "x"\n'
     expected = "/audit.toml:7: unknown key 'norms.1.forse'. Did you mean 'force'?"
-    assert message(tmp_path, text, Book) in {
-        expected,
-        "/audit.toml:5: key 'norms.1.force' is missing. Add it",
-    }
+    assert expected == message(tmp_path, text, Book)
 
 
 def test_not_toml_not_utf8_and_not_there(tmp_path):
