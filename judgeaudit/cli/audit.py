@@ -179,7 +179,7 @@ def _audit(
     """
     choices = dict(locals())
     from judgeaudit import audit
-    from judgeaudit.cli import _words
+    from judgeaudit.cli import _out, _words
 
     flags: dict[str, Any] = {
         name: value
@@ -196,10 +196,9 @@ def _audit(
         return
     ready = audit.prepare(spec)
     if not quiet:
-        typer.echo(_words.of_plan(ready), err=True)
+        _out.aside(_words.of_plan(ready))
     result = audit.run(ready, show="quiet" if quiet else "auto")
-    typer.echo(_words.of_result(result))
-    raise typer.Exit(result.exit_code)
+    _out.conclude(_words.of_result(result), result.exit_code)
 
 
 _RunFolder = Annotated[
@@ -224,7 +223,7 @@ def _score(
 
     scores = audit.score(run, certificates=certificates or ())
     if as_json:
-        typer.echo(scores.model_dump_json(indent=1))
+        typer.echo(scores.model_dump_json(indent=1).encode())
         return
     from judgeaudit.cli import _words
 
@@ -258,4 +257,5 @@ def _card(
     forms = {"json": cards.to_json, "md": cards.to_markdown, "html": cards.to_html}
     if form not in forms:
         raise ConfigError(unknown_name("format", form, [*forms, "all"]))
-    typer.echo(forms[form](card), nl=False)
+    # bytes: these files are UTF-8, whatever the terminal is
+    typer.echo(forms[form](card).encode(), nl=False)

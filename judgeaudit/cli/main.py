@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from judgeaudit._version import __version__
+from judgeaudit.cli import _out, corpus, local, policy
 from judgeaudit.cli import audit as audit_verbs
-from judgeaudit.cli import corpus, local, policy
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 
@@ -59,6 +59,7 @@ def run() -> None:
     """Run the command line and exit with the documented code."""
     from judgeaudit.core.errors import JudgeAuditError
 
+    _out.accept_any_text()
     try:
         app()
     except JudgeAuditError as error:
@@ -70,8 +71,7 @@ def run() -> None:
         _complain("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        # the reader went away (`| head`): not an error of ours; keep Python from complaining
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _out.hush()  # the reader went away (`| head`): not an error of ours
         sys.exit(0)
     except OSError as error:
         if os.environ.get("JUDGEAUDIT_DEBUG"):
@@ -84,4 +84,4 @@ def run() -> None:
 def _complain(message: str) -> None:
     from judgeaudit.core.terminal import plain
 
-    typer.echo(f"judgeaudit: {plain(message)}", err=True)
+    _out.aside(f"judgeaudit: {plain(message)}")

@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,6 +15,25 @@ from judgeaudit.core.errors import ConfigError, JudgeAuditError
 __all__ = ["line_of", "read_toml", "record_from"]
 
 R = TypeVar("R", bound=BaseModel)
+
+_KINDS: Final = {
+    "int_": "a whole number",
+    "float_": "a number",
+    "finite_number": "a finite number",
+    "string_": "a text in quotes",
+    "bool_": "true or false",
+    "tuple_": "a list in brackets",
+    "list_": "a list in brackets",
+    "dict_": "a table",
+    "path_": "a path in quotes",
+}
+_BOUNDS: Final = {
+    "greater_than": "more than {}",
+    "greater_than_equal": "{} or more",
+    "less_than": "less than {}",
+    "less_than_equal": "{} or less",
+    "literal_error": "{}",
+}
 
 
 def read_toml(path: Path, error: type[JudgeAuditError] = ConfigError) -> tuple[dict[str, Any], str]:
@@ -87,7 +106,9 @@ def record_from(
     try:
         return model.model_validate(data)
     except ValidationError as e:
-        first = e.errors(include_url=False)[0]
+        faults = e.errors(include_url=False)
+        # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
+        first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
         location = tuple(first["loc"])
         key = ".".join(str(p) for p in location)
         line = line_of(text, location)
@@ -95,13 +116,23 @@ def record_from(
         if first["type"] == "extra_forbidden":
             parent = _known_keys(model, location[:-1])
             close = difflib.get_close_matches(str(location[-1]), parent, n=1)
-            hint = f"Did you mean {close[0]!r}" if close else f"Known keys: {', '.join(parent)}"
+            hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(parent)}"
             raise error(f"unknown key {key!r}", where=where, mend=hint) from None
         if first["type"] == "missing":
             raise error(f"key {key!r} is missing", where=where, mend="Add it") from None
         value = repr(first.get("input"))
         shown = value if len(value) <= 60 else value[:57] + "..."
-        raise error(f"key {key!r} is {shown}: {first['msg']}", where=where) from None
+        wanted = _wanted(first["type"], first.get("ctx") or {})
+        if wanted is None:
+            raise error(f"key {key!r} is {shown}: {first['msg']}", where=where) from None
+        raise error(f"key {key!r} is {shown}", where=where, mend=f"It must be {wanted}") from None
+
+
+def _wanted(kind: str, context: dict[str, Any]) -> str | None:
+    """Say what a value must be, in the words of a TOML file; None where pydantic's must do."""
+    if kind in _BOUNDS:
+        return _BOUNDS[kind].format(*(str(v).removesuffix(".0") for v in context.values()))
+    return next((words for stem, words in _KINDS.items() if kind.startswith(stem)), None)
 
 
 def _known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:

@@ -25,13 +25,16 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.engine.estimate import Estimate, Price, TokenCounter, make_estimate
 
-__all__ = ["Column", "Plan", "PromptOf", "Vacuum", "build_plan"]
+__all__ = ["MOST_CALLS", "Column", "Plan", "PromptOf", "Vacuum", "build_plan"]
 
 PromptOf = Callable[[Item, Rendering], JudgePrompt]
 """Makes the prompt of an item under a rendering; the same arguments give the same prompt."""
 
 Vacuum = Callable[[Trajectory], Trajectory]
 """Makes the harmless trajectory that stands in for a given one."""
+
+MOST_CALLS: Final = 10_000_000
+"""Calls of one run at most: a mistyped number of repeats must not fill the memory."""
 
 _SHA_BYTES: Final = 32
 _PROMPTS_KEPT: Final = 512
@@ -238,6 +241,24 @@ def _sorted_items(items: Iterable[Item]) -> tuple[Item, ...]:
     return out
 
 
+def _check_size(
+    items: Sequence[Item],
+    columns: Sequence[Column],
+    controls: frozenset[int],
+    repeats_of: Sequence[int],
+) -> None:
+    """Refuse a plan that no machine could hold, before it is laid out."""
+    n = sum(
+        times * len(controls if column.condition.kind == "control" else items)
+        for column, times in zip(columns, repeats_of, strict=True)
+    )
+    if n > MOST_CALLS:
+        raise ConfigError(
+            f"the plan has {n} calls, more than the {MOST_CALLS} that one run can hold",
+            mend="Ask for fewer repeats (base_repeats, repeats), items or conditions",
+        )
+
+
 def build_plan(
     items: Iterable[Item],
     renderings: Iterable[Rendering],
@@ -285,7 +306,7 @@ def build_plan(
     CorpusError
         If there is no item, or two items have one key.
     ConfigError
-        If a condition has no rendering.
+        If a condition has no rendering, or the calls are more than `MOST_CALLS`.
     """
     ordered = _sorted_items(items)
     columns = _lay_columns(protocol, renderings)
@@ -295,6 +316,7 @@ def build_plan(
         protocol.base_repeats if c.condition.kind == "reference" else protocol.repeats
         for c in columns
     ]
+    _check_size(ordered, columns, controls, repeats_of)
     digests = bytearray(_SHA_BYTES * len(ordered) * width)
     tokens = [0] * width
     basis = count_tokens or _characters

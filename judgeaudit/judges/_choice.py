@@ -6,6 +6,7 @@ from typing import Any
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
+from judgeaudit.judges._checks import check_address, check_decoding
 from judgeaudit.judges.base import JUDGES
 
 __all__ = [
@@ -79,8 +80,19 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     if backend == "replay":
         from judgeaudit.judges.replay import replay_spec
 
+        if not model:
+            raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
         return replay_spec(model, **asked)
-    return JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
+    if backend == "litellm" and not model.rpartition("/")[2].strip():
+        raise ConfigError(
+            f"the judge {model!r} names no model",
+            mend="Write provider/model, such as openai/gpt-5.4-mini",
+        )
+    made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
+    # here already: a plan or a price of what cannot be asked would be worth nothing
+    check_address(made)
+    check_decoding(made)
+    return made
 
 
 def concurrency_for(judge: JudgeSpec) -> int:

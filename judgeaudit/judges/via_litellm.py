@@ -267,7 +267,7 @@ def price(model: str, api_base: str | None = None) -> tuple[float, float] | None
         bare, provider, *_ = litellm.get_llm_provider(model)
     except litellm.BadRequestError:
         return None
-    host = urlsplit(api_base).hostname or "" if api_base else ""
+    host = _host(api_base)
     if api_base and not (provider.startswith("azure") or host.endswith(f".{provider}.com")):
         return None
     for name in (model, f"{provider}/{bare}", bare):
@@ -277,6 +277,13 @@ def price(model: str, api_base: str | None = None) -> tuple[float, float] | None
         if known and entry.get("litellm_provider") == provider:
             return float(rates[0]), float(rates[1])
     return None
+
+
+def _host(api_base: str | None) -> str:
+    try:
+        return urlsplit(api_base or "").hostname or ""
+    except ValueError:  # an address that is none, such as http://[::1
+        return ""
 
 
 def _provider(spec: JudgeSpec) -> str:

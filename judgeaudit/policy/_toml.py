@@ -177,7 +177,9 @@ def check(model: type[M], data: dict[str, Any], where: str, lines: Lines) -> M:
     try:
         return model.model_validate_json(json.dumps(data, default=str), strict=True)
     except ValidationError as e:
-        first = e.errors(include_url=False)[0]
+        faults = e.errors(include_url=False)
+    # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
+    first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     path: Path_ = tuple(p for p in first["loc"] if _is_key(p))
     value = first.get("input")
     kind = first["type"]

@@ -59,7 +59,7 @@ def test_row_order_does_not_matter():
 
 
 def test_a_call_that_occurs_twice_is_refused_by_name():
-    said = "item d/s/1, condition base, repeat 0.*twice, in rows 1 and 7"
+    said = r"item d/s/1, condition base, repeat 0.*twice, in rows 1 and 7"
     with pytest.raises(ConfigError, match=said):
         VerdictTable.from_rows([*ROWS, ROWS[0]])
 

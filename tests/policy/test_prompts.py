@@ -294,7 +294,7 @@ def test_a_template_without_system_message_has_one_message(tmp_path: Path):
         (
             "user =",
             "usr =",
-            "mine.toml, line 3, user: missing key 'user'. Add it",
+            "mine.toml, line 3, usr: unknown key 'usr'. Known keys here: id, system, user, answer",
         ),
         (
             "id =",

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from judgeaudit.core.records._base import Record
 
 __all__ = ["AuditSpec"]
+
+# strict: in a file, "5" is a text and true is no number; 64 bits: what a ledger and a card can hold
+Whole = Annotated[int, Field(strict=True, gt=-(1 << 63), lt=1 << 63)]
+Number = Annotated[float, Field(strict=True)]
+Switch = Annotated[bool, Field(strict=True)]
+
+
+def _plain(value: object) -> str | None:
+    """Say what in a nested value is not plain JSON; None where all of it is."""
+    if value is None or isinstance(value, bool | str):
+        return None
+    if isinstance(value, int):
+        return None if abs(value) < 1 << 63 else "a whole number beyond 64 bits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{value}, which no request can carry"
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        return next((found for v in value if (found := _plain(v)) is not None), None)
+    return f"a {type(value).__name__}, which no request can carry"
 
 
 class AuditSpec(Record):
@@ -49,10 +71,10 @@ class AuditSpec(Record):
     api_base: str | None = None
     template: str | None = None
     output_format: Literal["plain", "json_mode", "json_schema", "grammar"] | None = None
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: Number | None = Field(default=None, ge=0, le=2)
+    max_tokens: Whole | None = Field(default=None, ge=1)
     decoding: dict[str, Any] = Field(default_factory=dict)
-    send_seed: bool | None = None
+    send_seed: Switch | None = None
 
     policy: str = "agent_safety"
     language: str = "en"
@@ -63,21 +85,29 @@ class AuditSpec(Record):
     corpus: str = "sample"
     data: str | None = None
     subset: str | None = None
-    limit: int | None = Field(default=None, ge=1)
+    limit: Whole | None = Field(default=None, ge=1)
     labels: Path | None = None
     assume_ambiguity: str | None = None
     revision: str | None = None
 
     preset: str | None = None
-    base_repeats: int | None = Field(default=None, ge=1)
-    repeats: int | None = Field(default=None, ge=1)
+    base_repeats: Whole | None = Field(default=None, ge=1)
+    repeats: Whole | None = Field(default=None, ge=1)
     conditions: tuple[str, ...] | None = None
-    wordings: int = Field(default=1, ge=1, le=1000)
-    control_items: int | None = Field(default=None, ge=0)
-    seed: int = 0
+    wordings: Whole = Field(default=1, ge=1, le=1000)
+    control_items: Whole | None = Field(default=None, ge=0)
+    seed: Whole = 0
 
     out: Path | None = None
-    concurrency: int | None = Field(default=None, ge=1, le=4096)
-    attempts: int = Field(default=5, ge=1, le=100)
-    attempt_seconds: float = Field(default=120.0, gt=0)
-    call_seconds: float = Field(default=600.0, gt=0)
+    concurrency: Whole | None = Field(default=None, ge=1, le=4096)
+    attempts: Whole = Field(default=5, ge=1, le=100)
+    attempt_seconds: Number = Field(default=120.0, gt=0)
+    call_seconds: Number = Field(default=600.0, gt=0)
+
+    @field_validator("decoding")
+    @classmethod
+    def _decoding_is_plain(cls, value: dict[str, Any]) -> dict[str, Any]:
+        found = _plain(value)
+        if found is not None:
+            raise ValueError(f"it holds {found}")
+        return value

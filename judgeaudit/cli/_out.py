@@ -1,0 +1,46 @@
+"""Standard output and standard error as they may be: narrow, full, or with nobody at the end."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+
+import typer
+
+__all__ = ["accept_any_text", "aside", "conclude", "hush"]
+
+
+def accept_any_text() -> None:
+    """Show characters that the terminal's encoding lacks as escapes, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def aside(text: str) -> None:
+    """Say something on standard error; that nobody can read it is no reason to stop."""
+    with suppress(OSError):
+        typer.echo(text, err=True)
+
+
+def conclude(text: str, code: int) -> None:
+    """Print the end of a story and exit; the code is the story's, whoever reads it.
+
+    Raises
+    ------
+    typer.Exit
+        Always, unless standard output cannot be written for another reason than a closed pipe.
+    """
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        hush()
+    raise typer.Exit(code)
+
+
+def hush() -> None:
+    """Send standard output nowhere: the reader went away, and Python would complain at its end."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
