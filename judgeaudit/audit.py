@@ -149,7 +149,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit.judges import _choice as choice
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
 
-    policy = policies.load_policy(spec.policy)
+    policy = policies.load_policy(spec.policy, language=spec.language)
     protocol = make_protocol(
         spec.preset or "default",
         policies.load_conditions().values(),
