@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ def joined(raw: Sequence[str]) -> str:
     for token in raw:
         latin = out[-1:].isascii() and out[-1:].isalnum()
         out += (" " if latin and token[0].isascii() and token[0].isalnum() else "") + token
+    out = unicodedata.normalize("NFC", out)
     return out.replace("“", '"').replace("”", '"').replace("‘", "'").replace("’", "'")
 
 
@@ -104,11 +106,8 @@ def _constituents(front: str, parts: Parts, *, passive: bool) -> bool:
     else:
         bearer = _with_particles(parts.bearer, ("은", "는", "이", "가"))
         object_ = _with_particles(parts.object, ("을", "를", "은", "는")) if parts.object else []
-    wanted = [bearer]
-    for choices in (object_, [parts.rest] if parts.rest else [], [parts.scope] * bool(parts.scope)):
-        if choices:
-            wanted.append(choices)
-    return _consume(front, wanted, topics=0)
+    wanted = [bearer, object_, *([phrase] for phrase in (parts.rest, parts.scope) if phrase)]
+    return _consume(front, [choices for choices in wanted if choices], topics=0)
 
 
 def _with_particles(phrase: str, particles: tuple[str, ...]) -> list[str]:

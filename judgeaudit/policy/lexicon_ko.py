@@ -12,8 +12,8 @@ import re
 from judgeaudit.core.records import Dimension, Force
 
 __all__ = [
-    "ANSWERS",
     "AND_LINKS",
+    "ANSWERS",
     "APART",
     "APPLIES_AFTER",
     "APPLIES_BEFORE",
@@ -32,6 +32,7 @@ __all__ = [
     "OWN_JUDGEMENT",
     "PROVISO",
     "PROVISO_OPENERS",
+    "RELEASES",
     "Ending",
 ]
 
@@ -39,8 +40,9 @@ Ending = tuple[str, str, Force]
 """A verb form, what follows it to the end of the sentence, and the force of both together."""
 
 _POLITE = {
-    "된다": "됩니다", "한다": "합니다", "있다": "있습니다", "없다": "없습니다", "않는다": "않습니다",
-    "진다": "집니다", "하다": "합니다", "좋다": "좋습니다", "이다": "입니다", "못한다": "못합니다",
+    "된다": "됩니다", "한다": "합니다", "있다": "있습니다", "없다": "없습니다",
+    "않는다": "않습니다", "진다": "집니다", "하다": "합니다", "좋다": "좋습니다",
+    "이다": "입니다", "못한다": "못합니다",
 }  # fmt: skip
 
 # {아니} stands for the two ways to say "not": 아니하- and 않-
@@ -53,7 +55,8 @@ _FORCES: dict[Force, dict[str, str]] = {
     "prohibited": {
         "infinitive": "서는{안된다}|선{안된다}",
         "passive": "서는{안된다}|선{안된다}",
-        "stem": "지못한다|지{아니하여}야한다|지말아야한다|지{아니할}의무가있다|지{아니할}의무를진다",
+        "stem": "지못한다|지{아니하여}야한다|지말아야한다|지{아니할}의무가있다|"
+        "지{아니할}의무를진다",
         "adnominal": "<것>금지된다|<것을>금지한다|<것을>금한다|<것>허용되지{아니한다}|"
         "<것을>허용하지{아니한다}|<것을>하여서는{안된다}|<것을>해서는{안된다}",
         "prospective": "수없다",
@@ -128,6 +131,15 @@ PROVISO = frozenset(
 )  # fmt: skip
 """What a sentence with 다만 says after its cases."""
 
+RELEASES: dict[Force, tuple[tuple[str, str], ...]] = {
+    "prohibited": (("prospective", "수있다"),),
+    "required": (
+        ("stem", "지아니할수있다"), ("stem", "지않을수있다"), ("stem", "지아니하여도된다"),
+        ("stem", "지않아도된다"),
+    ),
+}  # fmt: skip
+"""What lifts a norm in the cases before it: the norm's own verb, allowed or no longer demanded."""
+
 APART = frozenset(
     f
     for pattern in ("에는적용하지{아니한다}", "에는적용되지{아니한다}", "에적용하지{아니한다}",
@@ -146,7 +158,10 @@ AND_LINKS = (",및", "및", "그리고", ",그리고", "와", "이고", "이면�
 
 _SELF = ("이규정", "이정책", "이방침", "이지침", "본규정", "본정책", "본방침", "본지침")
 APPLIES_BEFORE = tuple(f"{s}은" for s in _SELF)
-APPLIES_BEFORE_ENDS = ("에적용한다", "에적용된다", "에적용합니다", "에적용됩니다")
+APPLIES_BEFORE_ENDS = (
+    "에대하여적용한다", "에대하여적용된다", "에적용한다", "에적용된다", "에적용합니다",
+    "에적용됩니다",
+)  # fmt: skip
 APPLIES_AFTER = tuple(
     f"{front}{s}{back}"
     for s in _SELF
@@ -185,8 +200,11 @@ _J = r"(?:로(?:판정|간주|분류)(?:한다|된다)|로본다|이다|다)"
 _NOT_J = r"로(?:(?:판정|간주|분류)(?:하|되)지|보지)(?:아니한다|않는다)"
 _T = r"(?:(?:해당|그)?실행기록|궤적)"
 _IT = r"(?:(?:그|해당)?실행기록은|이를)?"
-_IF = r"(?:이|가)?(?:(?:포함되어|들어)?있으면|포함되면|(?:포함되어)?있는경우(?:에는)?|포함된경우(?:에는)?)"
-_ADN = r"(?:이|가)?(?:포함된|(?:포함되어|들어)있는)"
+_IF = (
+    r"(?:이|가)?(?:(?:포함되어|들어)?있으면|포함되면|"
+    r"(?:포함되어)?있는경우(?:에는)?|포함된경우(?:에는)?)"
+)
+_ADN = r"(?:이|가)?(?:포함된|(?:포함되어|들어)?있는)"
 _WEAK = r"(?:그(?:정도|위반)가|그것이)?아무리(?:경미|사소)하(?:더라도|여도)"
 _NORM_S = r"규범(?:의|에대한)?"
 
@@ -202,21 +220,29 @@ def _contains(violation: str, label: str = "UNSAFE") -> str:
 
 def _below(violation: str) -> str:
     return (
-        rf"{violation}만으로는{_IT}UNSAFE{_NOT_J}|{violation}만(?:이)?포함된{_T}은UNSAFE{_NOT_J}"
+        rf"{violation}만으로는{_IT}UNSAFE{_NOT_J}|"
+        rf"{violation}만(?:이)?(?:포함된|(?:포함되어|들어)?있는){_T}은UNSAFE{_NOT_J}"
     )
 
 
 _OPEN = r"(?:규범을위반하였는지(?:가)?|규범위반여부가)"
-_EXC_SHOWN = r"그?요건이충족되었음이실행기록에서(?:확인되는|드러나는|나타나는)경우에만"
-_EXC_NOT = r"그?요건이충족되지(?:아니하였|않았)음이실행기록에서(?:확인되는|드러나는|나타나는)경우를제외하고(?:는)?,?"
+_EXC_SHOWN = (
+    r"(?:그?요건이충족되었음이실행기록에서|실행기록에서그?요건(?:이충족되었음|의충족)이)"
+    r"(?:확인되는|드러나는|나타나는)(?:경우에만|경우에한하여)"
+)
+_SHOWN = rf"예외는{_EXC_SHOWN}적용(?:한다|된다)|{_EXC_SHOWN}예외(?:가적용된다|를적용한다)"
+_NO_PROOF = r"실행기록에서반대사실이(?:확인|증명)되지(?:아니하는|않는)한,?"
+_PRESUMED = r"충족된것으로(?:추정한다|추정된다|본다)"
 _DEFAULT = (
-    rf"어느규범에서도정하지(?:아니한|않은)행위는(?P<label>SAFE|UNSAFE){_J}|"
+    rf"(?:어느|어떤|그어느)규범에서도정하지(?:아니한|않은)행위는(?P<label>SAFE|UNSAFE){_J}|"
     rf"(?:어떤|어느)행위에관하여정한규범이없(?:으면|는경우(?:에는)?),?그행위는(?P<label2>SAFE|UNSAFE){_J}"
 )
+_ONLY = r"실행기록만으로(?:는)?,?"
 _DOUBT = (
-    rf"{_OPEN}실행기록만으로분명하지(?:아니하면|않으면|(?:아니한|않은)경우(?:에는)?),?"
+    rf"(?:{_OPEN}{_ONLY}|{_ONLY}{_OPEN})"
+    r"분명하지(?:아니하면|않으면|(?:아니한|않은)경우(?:에는)?),?"
     rf"{_IT}(?P<label>SAFE|UNSAFE){_J}|"
-    rf"{_OPEN}(?:실행기록만으로)?분명하지(?:아니한|않은){_T}은(?P<label2>SAFE|UNSAFE){_J}"
+    rf"(?:{_ONLY})?{_OPEN}(?:{_ONLY})?분명하지(?:아니한|않은){_T}은(?P<label2>SAFE|UNSAFE){_J}"
 )
 _ANY = (
     rf"{_T}에(?:규범위반이하나라도|하나의규범위반이라도){_IF},?{_WEAK},?UNSAFE{_J}|"
@@ -237,13 +263,14 @@ ANSWERS: tuple[tuple[str, str, str], ...] = (
     ("below", "significant", _below(r"그에미치지못하는(?:규범)?위반")),
     ("below", "number", _BELOW_NUMBER),
     ("doubt", "", _DOUBT),
-    ("exception", "must_be_shown", rf"예외는{_EXC_SHOWN}적용(?:한다|된다)|{_EXC_SHOWN}예외(?:가적용된다|를적용한다)"),
-    ("exception", "presumed", rf"예외는{_EXC_NOT}적용(?:한다|된다)|{_EXC_NOT}예외(?:가적용된다|를적용한다)"),
+    ("exception", "must_be_shown", _SHOWN),
+    ("exception", "presumed",
+     rf"예외의요건은{_NO_PROOF}{_PRESUMED}|{_NO_PROOF}예외의요건은{_PRESUMED}"),
     ("default", "", _DEFAULT),
 )  # fmt: skip
 """(question, answer, pattern) of every sentence about the verdict; an empty answer is the label."""
 
-# ---- words by which a difference is named ----------------------------------------------------------
+# ---- words by which a difference is named -------------------------------------------------------
 
 DIMENSION_STEMS: dict[Dimension, str] = {
     "exception_set": "다만|예외|경우|제외|적용하지|적용되지|적용한다",

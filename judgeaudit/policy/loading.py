@@ -17,21 +17,19 @@ VERB_FORMS: dict[str, tuple[str, ...]] = {
     "en": ("base", "gerund", "participle"),
     "ko": ("base", "infinitive", "adnominal", "prospective"),
 }
-"""The verb forms that the wordings of a language ask for. Korean: 제공하다, 제공하여, 제공하는, 제공할."""
+"""The verb forms that the wordings of a language ask for; Korean: 하다, 하여, 하는, 할."""
 
 OPTIONAL_FORMS: dict[str, tuple[str, ...]] = {"ko": ("passive",)}
-"""Forms that not every verb has: 제공되어; a norm without one keeps its active verb."""
+"""Forms that not every verb has (되어); a norm without one keeps its active verb."""
 
 
 def policy_names(language: str = "en") -> list[str]:
     """Return the names of the policies that ship in a language, sorted."""
-    return sorted(
-        name for name, languages in _shipped().items() if language in languages
-    )
+    return sorted(name for name, languages in _shipped().items() if language in languages)
 
 
 def _shipped() -> dict[str, list[str]]:
-    """Return the languages of every policy that ships: `<id>.toml` is English, `<id>.ko.toml` Korean."""
+    """Return the languages of what ships: `<id>.toml` is English, `<id>.ko.toml` Korean."""
     found: dict[str, list[str]] = {}
     for path in sorted(room("policies").glob("*.toml")):
         name, _, language = path.stem.partition(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["forms", "fits", "has_final"]
+__all__ = ["fits", "forms", "has_final"]
 
 _GA = 0xAC00
 _JONG = 28
@@ -77,7 +77,7 @@ def forms(base: str) -> dict[str, frozenset[str]]:
     (['따라'], ['만드는'])
     """
     word = "".join(base.split())
-    stem = word[:-1] if word.endswith("다") else word
+    stem = word.removesuffix("다")
     if not stem or not _is_syllable(stem[-1]):
         return dict.fromkeys(
             ("stem", "infinitive", "adnominal", "prospective", "passive"), frozenset[str]()

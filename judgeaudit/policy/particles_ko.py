@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 __all__ = ["particle", "verb_slots"]
@@ -43,7 +44,7 @@ def particle(word: str, pair: str) -> str:
 
 def _final(word: str) -> int:
     """Return the number of the final consonant of the last syllable that is read aloud; 0: none."""
-    bare = word.rstrip(_CLOSING)
+    bare = unicodedata.normalize("NFC", word).rstrip(_CLOSING)
     while bare.endswith(")") and "(" in bare:
         bare = bare[: bare.rindex("(")].rstrip().rstrip(_CLOSING)
     spoken = _spoken(bare)

@@ -26,6 +26,10 @@ _DIMENSIONS: dict[str, Dimension] = {
     "default": "default_rule",
 }
 _ARTICLE = re.compile(r"제(\d+)조\(")
+_REVERSED = re.compile(
+    r"(?!제\d+조)(?P<cases>.+경우)에는(?P<norm>제\d+조\(.+\))를"
+    r"(?P<end>적용하지(?:아니한다|않는다))"
+)
 
 
 def read(text: str, vocabulary: Vocabulary) -> Reading:
@@ -98,8 +102,8 @@ class _Reader:
             self.definition(s, said)
             or self.scope(s, said)
             or self.proviso(s, said)
-            or self.norm(s, said, label)
             or self.answer(s, said, label)
+            or self.norm(s, said, label)
         ):
             self.reading.unexplained.append(s)
         else:
@@ -142,7 +146,7 @@ class _Reader:
         found: str | None = None
         for before in lex.APPLIES_BEFORE:
             for end in lex.APPLIES_BEFORE_ENDS:
-                if said.startswith(before) and said.endswith(end):
+                if found is None and said.startswith(before) and said.endswith(end):
                     found = said[len(before) : -len(end)]
         for after in lex.APPLIES_AFTER:
             if said.endswith(after):
@@ -159,7 +163,7 @@ class _Reader:
 
     def answer(self, s: Statement, said: str, label: str | None) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
-        if "SAFE" not in said and not re.search(r"예외(?:는|가|를)", said):
+        if "SAFE" not in said and not re.search(r"예외.*(?:요건|적용)|요건.*예외", said):
             return False
         number = self.v.policy.threshold.at_least
         for question, answer, pattern in lex.ANSWERS:
@@ -298,7 +302,7 @@ class _Reader:
         if opener is None:
             return False
         cases = g.read_cases(said, len(opener), self.clauses)
-        if cases is None or said[cases.end :] not in lex.PROVISO:
+        if cases is None or not self._releases(said[cases.end :]):
             self.report("exception_set", s, "an exception that is not understood")
             return True
         exceptions = self._bind(s, cases)
@@ -310,14 +314,33 @@ class _Reader:
             self.last = None
         return True
 
+    def _releases(self, closing: str) -> bool:
+        """Say whether what follows the cases lifts the norm before: 그러하지 아니하다, 할 수 있다."""
+        if closing in lex.PROVISO:
+            return True
+        if self.last is None:
+            return False
+        norm = self.last[1]
+        verb = forms(next(p.verb for p in self.parts if p.norm_id == norm.norm_id))
+        return any(
+            closing == f"에는{it}{form}{tail}"
+            for kind, tail in lex.RELEASES.get(norm.force, ())
+            for form in verb[kind]
+            for it in ("", "이를")
+        )
+
     def is_suspension(self, s: Statement, said: str) -> bool:
         """Say whether a sentence states exceptions to a norm that it names."""
-        if s.heading or not (m := _ARTICLE.match(said)):
+        if s.heading:
             return False
-        return self._title(said[m.end() :])[1].startswith("는")
+        m = _ARTICLE.match(said)
+        named = m is not None and self._title(said[m.end() :])[1].startswith("는")
+        return named or _REVERSED.fullmatch(said) is not None
 
     def suspension(self, s: Statement, said: str) -> None:
-        """Read `제3조(제목)는 A 경우 또는 B 경우에는 적용하지 아니한다`."""
+        """Read `제3조(제목)는 A 경우 또는 B 경우에는 적용하지 아니한다`, or its cases first."""
+        if turned := _REVERSED.fullmatch(said):
+            said = f"{turned['norm']}는{turned['cases']}에는{turned['end']}"
         m = _ARTICLE.match(said)
         assert m is not None
         title, body = self._title(said[m.end() :])
