@@ -15,9 +15,7 @@ __all__ = [
     "AND_LINKS",
     "ANSWERS",
     "APART",
-    "APPLIES_AFTER",
-    "APPLIES_BEFORE",
-    "APPLIES_BEFORE_ENDS",
+    "APPLIES",
     "DIMENSION_STEMS",
     "FORCES",
     "FRAMES",
@@ -157,19 +155,12 @@ AND_LINKS = (",및", "및", "그리고", ",그리고", "와", "이고", "이면�
 # ---- what is said once ---------------------------------------------------------------------------
 
 _SELF = ("이규정", "이정책", "이방침", "이지침", "본규정", "본정책", "본방침", "본지침")
-APPLIES_BEFORE = tuple(f"{s}은" for s in _SELF)
-APPLIES_BEFORE_ENDS = (
-    "에대하여적용한다", "에대하여적용된다", "에적용한다", "에적용된다", "에적용합니다",
-    "에적용됩니다",
-)  # fmt: skip
-APPLIES_AFTER = tuple(
-    f"{front}{s}{back}"
-    for s in _SELF
-    for front, back in (
-        ("에대하여는", "이적용된다"), ("에는", "이적용된다"), ("에대하여", "이적용된다"),
-        ("에대해서는", "이적용된다"), ("에대하여는", "을적용한다"), ("에는", "을적용한다"),
-    )
-)  # fmt: skip
+APPLIES = re.compile(
+    rf"(?:{'|'.join(_SELF)})은(?P<first>.+?)(?:에대하여|에)적용(?:한다|된다|합니다|됩니다)|"
+    rf"(?P<last>.+?)(?:에대하여는|에대하여|에대해서는|에는)(?:{'|'.join(_SELF)})"
+    r"(?:이적용된다|을적용한다)"
+)
+"""What the policy as a whole applies to, behind its name or before it."""
 
 MEANS = ("말한다", "의미한다", "뜻한다", "말합니다", "의미합니다", "뜻합니다")
 

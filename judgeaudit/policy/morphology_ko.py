@@ -50,6 +50,7 @@ def has_final(word: str) -> bool | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def fits(word: str, particle: str) -> bool:
     """Say whether a particle has the form that its word asks for.
 

@@ -143,16 +143,10 @@ class _Reader:
 
     def scope(self, s: Statement, said: str) -> bool:
         """Read what the policy as a whole applies to."""
-        found: str | None = None
-        for before in lex.APPLIES_BEFORE:
-            for end in lex.APPLIES_BEFORE_ENDS:
-                if found is None and said.startswith(before) and said.endswith(end):
-                    found = said[len(before) : -len(end)]
-        for after in lex.APPLIES_AFTER:
-            if said.endswith(after):
-                found = said.removesuffix(after)
-        if found is None:
+        m = lex.APPLIES.fullmatch(said)
+        if m is None:
             return False
+        found = m["first"] or m["last"]
         if found != self.scope_words:
             difference = g.difference(self.scope_words, found)
             self.report("scope", s, f"the policy applies to something else: {difference}")
@@ -315,7 +309,7 @@ class _Reader:
         return True
 
     def _releases(self, closing: str) -> bool:
-        """Say whether what follows the cases lifts the norm before: 그러하지 아니하다, 할 수 있다."""
+        """Say whether what follows the cases lifts the norm before (그러하지 아니하다)."""
         if closing in lex.PROVISO:
             return True
         if self.last is None:
