@@ -21,13 +21,14 @@ __all__ = [
     "bears",
     "difference",
     "dimension_of",
-    "has_force",
+    "force_ending",
     "joined",
     "likeness",
     "match_norm",
     "places",
     "read_cases",
     "squeeze",
+    "written",
 ]
 
 _CASE = "경우"
@@ -92,9 +93,16 @@ def _tails(text: str) -> tuple[tuple[str, tuple[tuple[str, Force], ...]], ...]:
     return tuple((tail, kinds) for tail, kinds in _TAILS.items() if text.endswith(tail))
 
 
-def has_force(text: str) -> bool:
-    """Say whether a sentence ends as a norm can end."""
-    return bool(_tails(text))
+def force_ending(text: str) -> str:
+    """Return the longest ending of a sentence that can carry a force; empty: there is none."""
+    return max((tail for tail, _ in _tails(text)), key=len, default="")
+
+
+def written(verb: str) -> list[str]:
+    """Return what a verb can look like in a text, longest first, passive stems included."""
+    found = {f for group in forms(verb).values() for f in group}
+    turned = [f.removesuffix("되어") for f in found if f.endswith("되어")]
+    return sorted({*found, *(t + e for t in turned for e in ("되", "될", "된"))}, key=len)[::-1]
 
 
 def _constituents(front: str, parts: Parts, *, passive: bool) -> bool:

@@ -86,7 +86,8 @@ class _Reader:
         self.scope_words = g.squeeze(policy.scope)
         self.title = g.squeeze(policy.title)
         self.unit = g.squeeze(policy.threshold.unit or "")
-        self.last: tuple[int, ReadNorm] | None = None
+        # the block of the norm read last, and the norm; None in its place if it was not understood
+        self.last: tuple[int, ReadNorm | None] | None = None
 
     # ---- one statement ------------------------------------------------------------------------
 
@@ -265,25 +266,27 @@ class _Reader:
             if titled is None:
                 return False
             best = next(p for p in self.parts if p.norm_id == titled)
-        left = main
+        self.last = (s.block, None)
+        left = main.removesuffix(g.force_ending(main))
         missing: list[str] = []
-        stems = sorted({f for group in forms(best.verb).values() for f in group}, key=len)
         for part in (best.object, best.scope, best.rest):
             if part and part not in left:
                 missing.append(part)
             left = left.replace(part, "", 1) if part else left
-        verb = next((f for f in reversed(stems) if f in left), None)
+        verb = next((f for f in g.written(best.verb) if f in left), None)
         bound = best.bearer in left
         left = left.replace(verb or "", "", 1).replace(best.bearer, "", 1)
         details = [f"missing {m!r}" for m in missing]
         details += [] if verb else [f"its verb is not {best.verb!r}"]
         details += [] if bound else [f"it does not bind {best.bearer!r}"]
-        details += [] if g.has_force(main) else ["its force is not understood"]
+        details += [] if g.force_ending(main) else ["its force is not understood"]
         dimension: Dimension = "scope"
         if re.search(r"경우|때에|한하여|한해", left):
             dimension = "exception_set"
-        elif not missing and verb and bound and (not g.has_force(main) or _HEDGE.search(left)):
-            dimension = "deontic_force"
+        elif not missing and verb and bound:
+            rest = re.sub(r"에의하여|에의해|[은는이가을를,]", "", left)
+            if not rest or not g.force_ending(main) or _HEDGE.search(rest):
+                dimension = "deontic_force"
         detail = "; ".join(details) or f"not understood: {left!r}"
         self.report(dimension, s, f"norm {best.norm_id!r} reads differently: {detail}")
         return True
@@ -303,7 +306,8 @@ class _Reader:
         if self.last is None or self.last[0] != s.block:
             self.report("exception_set", s, "an exception that stands behind no norm")
         else:
-            self.last[1].exceptions.extend(exceptions)
+            if self.last[1] is not None:
+                self.last[1].exceptions.extend(exceptions)
             # a second proviso, or one behind another sentence, would have an unclear target
             self.last = None
         return True
@@ -312,9 +316,9 @@ class _Reader:
         """Say whether what follows the cases lifts the norm before (그러하지 아니하다)."""
         if closing in lex.PROVISO:
             return True
-        if self.last is None:
+        norm = self.last[1] if self.last is not None else None
+        if norm is None:
             return False
-        norm = self.last[1]
         verb = forms(next(p.verb for p in self.parts if p.norm_id == norm.norm_id))
         return any(
             closing == f"에는{it}{form}{tail}"
@@ -366,7 +370,9 @@ class _Reader:
         return titled or numbered
 
 
-_HEDGE = re.compile("가급적|되도록|가능한|원칙적|일반적|통상|보통|대체로|웬만|노력")
+_HEDGE = re.compile(
+    "가급적|되도록|가능한|원칙적|일반적|통상|보통|대체로|웬만|사정|노력|도록|아니|않|못"
+)
 
 
 def _as_number(text: str) -> float | None:
