@@ -284,8 +284,9 @@ class _Reader:
         if re.search(r"경우|때에|한하여|한해", left):
             dimension = "exception_set"
         elif not missing and verb and bound:
-            rest = re.sub(r"에의하여|에의해|[은는이가을를,]", "", left)
-            if not rest or not g.force_ending(main) or _HEDGE.search(rest):
+            # nothing but particles is left of a passive: then it is its force that has none
+            passive = re.fullmatch(r"[은는이가,]*에의하?여?해?[은는이가,]*", left)
+            if passive or not g.force_ending(main) or _HEDGE.search(left):
                 dimension = "deontic_force"
         detail = "; ".join(details) or f"not understood: {left!r}"
         self.report(dimension, s, f"norm {best.norm_id!r} reads differently: {detail}")
