@@ -28,6 +28,7 @@ __all__ = [
     "places",
     "read_cases",
     "squeeze",
+    "without",
     "written",
 ]
 
@@ -103,6 +104,20 @@ def written(verb: str) -> list[str]:
     found = {f for group in forms(verb).values() for f in group}
     turned = [f.removesuffix("되어") for f in found if f.endswith("되어")]
     return sorted({*found, *(t + e for t in turned for e in ("되", "될", "된"))}, key=len)[::-1]
+
+
+def without(text: str, parts: Parts) -> str:
+    """Leave out what a norm is made of, with its particles, to name what else is there."""
+    verb = next((f for f in written(parts.verb) if f in text), "")
+    for part, particles in (
+        (parts.object, "[은는이가을를]?"),
+        (parts.scope, ""),
+        (parts.rest, ""),
+        (verb, ""),
+        (parts.bearer, "(?:에의하여|에의해서?|[은는이가])?"),
+    ):
+        text = re.sub(re.escape(part) + particles, "", text, count=1) if part else text
+    return text.strip(",")
 
 
 def _constituents(front: str, parts: Parts, *, passive: bool) -> bool:

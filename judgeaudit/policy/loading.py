@@ -34,7 +34,7 @@ def _shipped() -> dict[str, list[str]]:
     for path in sorted(room("policies").glob("*.toml")):
         name, _, language = path.stem.partition(".")
         found.setdefault(name, []).append(language or "en")
-    return found
+    return {name: sorted(languages) for name, languages in found.items()}
 
 
 def policy_path(name_or_path: str | Path, language: str | None = None) -> Path:

@@ -267,28 +267,27 @@ class _Reader:
                 return False
             best = next(p for p in self.parts if p.norm_id == titled)
         self.last = (s.block, None)
-        left = main.removesuffix(g.force_ending(main))
-        missing: list[str] = []
-        for part in (best.object, best.scope, best.rest):
-            if part and part not in left:
-                missing.append(part)
-            left = left.replace(part, "", 1) if part else left
+        ending = g.force_ending(main)
+        left = main.removesuffix(ending)
+        missing = [part for part in (best.object, best.scope, best.rest) if part not in left]
         verb = next((f for f in g.written(best.verb) if f in left), None)
         bound = best.bearer in left
-        left = left.replace(verb or "", "", 1).replace(best.bearer, "", 1)
+        passive = f"{best.bearer}에의" in left
+        left = g.without(left, best)
         details = [f"missing {m!r}" for m in missing]
         details += [] if verb else [f"its verb is not {best.verb!r}"]
         details += [] if bound else [f"it does not bind {best.bearer!r}"]
-        details += [] if g.force_ending(main) else ["its force is not understood"]
+        details += [] if ending else ["its force is not understood"]
         dimension: Dimension = "scope"
         if re.search(r"경우|때에|한하여|한해", left):
             dimension = "exception_set"
         elif not missing and verb and bound:
-            # nothing but particles is left of a passive: then it is its force that has none
-            passive = re.fullmatch(r"[은는이가,]*에의하?여?해?[은는이가,]*", left)
-            if passive or not g.force_ending(main) or _HEDGE.search(left):
+            # where nothing is left of a passive, it is its force that has no passive
+            if (passive and not left) or not ending or _HEDGE.search(left):
                 dimension = "deontic_force"
-        detail = "; ".join(details) or f"not understood: {left!r}"
+        if not details:
+            details = [f"not understood: {left!r}" if left else "its particles do not fit"]
+        detail = "; ".join(details)
         self.report(dimension, s, f"norm {best.norm_id!r} reads differently: {detail}")
         return True
 
