@@ -103,7 +103,7 @@ def written(verb: str) -> list[str]:
     """Return what a verb can look like in a text, longest first, passive stems included."""
     found = {f for group in forms(verb).values() for f in group}
     turned = [f.removesuffix("되어") for f in found if f.endswith("되어")]
-    return sorted({*found, *(t + e for t in turned for e in ("되", "될", "된"))}, key=len)[::-1]
+    return sorted({*found, *(t + e for t in turned for e in ("되", "되는", "될"))}, key=len)[::-1]
 
 
 def without(text: str, parts: Parts) -> str:

@@ -281,10 +281,14 @@ class _Reader:
         dimension: Dimension = "scope"
         if re.search(r"경우|때에|한하여|한해", left):
             dimension = "exception_set"
-        elif not missing and verb and bound:
-            # where nothing is left of a passive, it is its force that has no passive
-            if (passive and not left) or not ending or _HEDGE.search(left):
-                dimension = "deontic_force"
+        # where nothing is left of a passive, it is its force that has no passive
+        elif (
+            not missing
+            and verb
+            and bound
+            and (not ending or _HEDGE.search(left) or (passive and not left))
+        ):
+            dimension = "deontic_force"
         if not details:
             details = [f"not understood: {left!r}" if left else "its particles do not fit"]
         detail = "; ".join(details)
