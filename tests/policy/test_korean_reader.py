@@ -228,7 +228,7 @@ def test_findings_name_the_dimension_that_moved(korean: Policy, condition: str, 
             [("deontic_force", "its force is 'recommended', not 'required'")],
         ),
         (
-            " 또는 이용자 본인의 요청에 행위와 그 대상이 명시되어 있는 경우",
+            " 또는 이용자 본인의 요청에 해당 행위와 그 대상이 명시되어 있는 경우",
             "",
             [("exception_set", "its exception 'requested' is missing")],
         ),
