@@ -171,6 +171,13 @@ class _Reader:
             stated = groups.get("number") or groups.get("number2")
             if stated is not None and _as_number(stated) != number:
                 self.report(_DIMENSIONS[question], s, f"counts from {stated}, not from {number}")
+            before = self.reading.answers[-1] if self.reading.answers else None
+            if (
+                said.startswith("그")
+                and question == "below"
+                and (before or ("",))[0] != "threshold"
+            ):
+                self.report(_DIMENSIONS[question], s, "does not follow the threshold it refers to")
             self.reading.answers.append((question, read, s.line))
             if label is not None and question not in lex.LABELS.get(label, ()):
                 self.report(_DIMENSIONS[question], s, f"stands under {label!r}")
