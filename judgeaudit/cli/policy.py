@@ -22,7 +22,10 @@ review.add_to(app)
 linting.add_to(app)
 
 _Name = Annotated[str, typer.Argument(metavar="POLICY", help="A name, or the path of a TOML file.")]
-_Language = Annotated[str, typer.Option(help="Language of the text.")]
+_Language = Annotated[
+    str | None,
+    typer.Option(help="Language of the text: en or ko; by default en, or that of the file."),
+]
 _Wording = Annotated[int, typer.Option(min=0, help="Which of a transform's wordings.")]
 
 
@@ -32,9 +35,11 @@ def _list() -> None:
     from judgeaudit.policy import facts, load_conditions, load_policy, policy_names
 
     print("Policies")
-    for name in policy_names():
-        f = facts(load_policy(name))
-        print(f"  {name}  {f.title}: {f.n_norms} norms, {f.n_exceptions} exceptions ({f.language})")
+    for language in ("en", "ko"):
+        for name in policy_names(language):
+            f = facts(load_policy(name, language=language))
+            size = f"{f.n_norms} norms, {f.n_exceptions} exceptions"
+            print(f"  {name}  {f.title}: {size} ({f.language})")
     print("\nConditions")
     conditions = load_conditions().values()
     width = max(len(c.id) for c in conditions)
@@ -47,7 +52,7 @@ def _show(
     name: _Name,
     *,
     condition: Annotated[str, typer.Option(help="A condition's id, or `all`.")] = "base",
-    language: _Language = "en",
+    language: _Language = None,
     wording: _Wording = 0,
     data: Annotated[bool, typer.Option("--data", help="Print the policy's data instead.")] = False,
 ) -> None:
@@ -55,12 +60,12 @@ def _show(
     from judgeaudit.core.terminal import plain
     from judgeaudit.policy import load_conditions, load_policy, policy_path, render
 
-    policy = load_policy(name)
+    policy = load_policy(name, language=language)
     if data:
-        print(plain(policy_path(name).read_text(encoding="utf-8-sig")), end="")
+        print(plain(policy_path(name, language).read_text(encoding="utf-8-sig")), end="")
         return
     ids = list(load_conditions()) if condition == "all" else [condition]
-    renderings = [render(policy, id_, language=language, wording=wording) for id_ in ids]
+    renderings = [render(policy, id_, language=policy.language, wording=wording) for id_ in ids]
     for r in renderings:
         if len(renderings) > 1:
             print(f"===== {r.condition} ({load_conditions()[r.condition].summary}) =====\n")
@@ -73,16 +78,16 @@ def _diff(
     first: Annotated[str, typer.Argument(metavar="CONDITION", help="The old text.")],
     second: Annotated[str, typer.Argument(metavar="CONDITION", help="The new text.")],
     *,
-    language: _Language = "en",
+    language: _Language = None,
     wording: _Wording = 0,
 ) -> None:
     """Compare the texts of two conditions word by word."""
     from judgeaudit.policy import load_policy, render
     from judgeaudit.policy.worddiff import in_order_of, plain_diff, word_diff
 
-    policy = load_policy(name)
-    old = render(policy, first, language=language, wording=wording)
-    new = render(policy, second, language=language, wording=wording)
+    policy = load_policy(name, language=language)
+    old = render(policy, first, language=policy.language, wording=wording)
+    new = render(policy, second, language=policy.language, wording=wording)
     if old.text == new.text:
         print(f"{first} and {second} have the same text.")
         return
@@ -113,9 +118,7 @@ def _check(
     all_: Annotated[
         bool, typer.Option("--all", help="Every policy that ships, in every language.")
     ] = False,
-    language: Annotated[
-        str | None, typer.Option(help="Language of the text; default: the policy's.")
-    ] = None,
+    language: _Language = None,
     wordings: Annotated[int, typer.Option(min=1, help="Wordings to check of each.")] = 1,
     mutate: Annotated[
         bool,
@@ -135,15 +138,15 @@ def _check(
     failed = missed = 0
     chosen: list[str | Path] = [*(names or policy_files())]
     for k, name in enumerate(chosen):
-        policy = load_policy(name)
+        policy = load_policy(name, language=language)
         print("\n" * (k > 0), end="")
-        failed += _certificates(policy, language or policy.language, wordings)
+        failed += _certificates(policy, wordings)
         missed += _mutation_table(policy) if mutate else 0
     if failed or missed:
         raise typer.Exit(1)
 
 
-def _certificates(policy: Policy, language: str, wordings: int) -> int:
+def _certificates(policy: Policy, wordings: int) -> int:
     """Print the certificate of every text, and return how many fail."""
     from judgeaudit.policy import facts, load_conditions, render
 
@@ -155,7 +158,7 @@ def _certificates(policy: Policy, language: str, wordings: int) -> int:
     for id_, c in conditions.items():
         seen: set[str] = set()
         for w in range(wordings):
-            r = render(policy, id_, language=language, wording=w)
+            r = render(policy, id_, language=policy.language, wording=w)
             if r.sha256 in seen:
                 continue
             seen.add(r.sha256)

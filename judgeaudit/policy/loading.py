@@ -22,25 +22,47 @@ __all__ = [
     "policy_path",
 ]
 
-VERB_FORMS: dict[str, tuple[str, ...]] = {"en": ("base", "gerund", "participle")}
-"""The verb forms that the wordings of a language ask for."""
+VERB_FORMS: dict[str, tuple[str, ...]] = {
+    "en": ("base", "gerund", "participle"),
+    "ko": ("base", "infinitive", "adnominal", "prospective"),
+}
+"""The verb forms that the wordings of a language ask for; Korean: 하다, 하여, 하는, 할."""
+
+OPTIONAL_FORMS: dict[str, tuple[str, ...]] = {"ko": ("passive",)}
+"""Forms that not every verb has (되어); a norm without one keeps its active verb."""
 
 
-def policy_names() -> list[str]:
-    """Return the names of the policies that ship, sorted."""
-    return sorted(p.stem for p in room("policies").glob("*.toml"))
+def policy_names(language: str = "en") -> list[str]:
+    """Return the names of the policies that ship in a language, sorted."""
+    return sorted(name for name, languages in _shipped().items() if language in languages)
 
 
-def policy_path(name_or_path: str | Path) -> Path:
+def _shipped() -> dict[str, list[str]]:
+    """Return the languages of what ships: `<id>.toml` is English, `<id>.ko.toml` Korean."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(room("policies").glob("*.toml")):
+        name, _, language = path.stem.partition(".")
+        found.setdefault(name, []).append(language or "en")
+    return {name: sorted(languages) for name, languages in found.items()}
+
+
+def policy_path(name_or_path: str | Path, language: str | None = None) -> Path:
     """Return the file of a policy.
 
     A name (`agent_safety`) is looked up in the data room; anything with a folder or an ending is a
     path.
 
+    Parameters
+    ----------
+    name_or_path : str or Path
+        The name of a policy that ships, or the path of a TOML file.
+    language : str, optional
+        Which of the texts of a named policy; English by default.
+
     Raises
     ------
     PolicyError
-        If there is no such policy; the message lists the known ones.
+        If there is no such policy, or not in this language; the message lists the known ones.
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or "/" in text or "\\" in text or text.endswith(".toml"):
@@ -54,21 +76,37 @@ def policy_path(name_or_path: str | Path) -> Path:
                 mend=f"Check the path, or use one that ships: {', '.join(policy_names())}",
             )
         return path
-    if text not in policy_names():
+    language = language or "en"
+    languages = _shipped().get(text)
+    if languages is None:
         raise PolicyError(
-            unknown_name("policy", text, policy_names()),
+            unknown_name("policy", text, policy_names(language) or policy_names()),
             mend="For a file of your own give its path",
         )
-    return room("policies") / f"{text}.toml"
+    if language not in languages:
+        raise _no_text(text, language, languages)
+    return room("policies") / (f"{text}.toml" if language == "en" else f"{text}.{language}.toml")
 
 
-def load_policy(name_or_path: str | Path) -> Policy:
+def _no_text(name: str, language: str, languages: list[str]) -> PolicyError:
+    return PolicyError(
+        f"the policy {name!r} has no text in {language!r}",
+        mend=f"It has {', '.join(map(repr, languages))}",
+    )
+
+
+def load_policy(name_or_path: str | Path, *, language: str | None = None) -> Policy:
     """Load and check a policy.
+
+    A policy that ships in two languages is two policies with one id: each has its own norms, and
+    its own hash.
 
     Parameters
     ----------
     name_or_path : str or Path
         The name of a policy that ships, or the path of a TOML file.
+    language : str, optional
+        The language; by default English for a name, and the file's own for a path.
 
     Raises
     ------
@@ -76,9 +114,12 @@ def load_policy(name_or_path: str | Path) -> Policy:
         If there is no such policy, or it has a wrong key, a wrong type, a duplicate id or a
         missing verb form. The message names file, line and key.
     """
-    path = policy_path(name_or_path)
+    path = policy_path(name_or_path, language)
     where = str(name_or_path) if str(name_or_path).endswith(".toml") else path.name
-    return parse_policy(read_text(path), where)
+    policy = parse_policy(read_text(path), where)
+    if language is not None and policy.language != language:
+        raise _no_text(policy.id, language, [policy.language])
+    return policy
 
 
 def parse_policy(text: str, where: str) -> Policy:
@@ -110,6 +151,8 @@ def check_policy(data: dict[str, Any], lines: Lines, where: str) -> Policy:
     policy = check(Policy, data, where, lines)
     _check_verbs(policy, where, lines)
     _check_phrases(policy, where, lines)
+    if policy.language == "ko":
+        _check_korean_clauses(policy, where, lines)
     return policy
 
 
@@ -196,11 +239,12 @@ def _check_verbs(policy: Policy, where: str, lines: Lines) -> None:
                 where=place(where, at, lines),
                 mend=f"Wordings in {policy.language!r} need {', '.join(wanted)}",
             )
-        if extra := sorted(set(forms) - set(wanted)):
+        optional = OPTIONAL_FORMS.get(policy.language, ())
+        if extra := sorted(set(forms) - set(wanted) - set(optional)):
             raise PolicyError(
                 f"unknown verb form {extra[0]!r} in norm {norm.id!r}",
                 where=place(where, (*at, extra[0]), lines),
-                mend=f"Wordings in {policy.language!r} use {', '.join(wanted)}",
+                mend=f"Wordings in {policy.language!r} use {', '.join((*wanted, *optional))}",
             )
 
 
@@ -264,6 +308,20 @@ def _check_clauses(
                 where=place(where, at, lines),
                 mend="Close what is opened, and nothing else",
             )
+
+
+def _check_korean_clauses(policy: Policy, where: str, lines: Lines) -> None:
+    """Refuse a condition that cannot stand before 경우: wordings put that word behind it."""
+    for i, norm in enumerate(policy.norms):
+        for j, exception in enumerate(norm.exceptions):
+            last = exception.when[-1]
+            adnominal = "가" <= last <= "힣" and (ord(last) - ord("가")) % 28 in {4, 8}
+            if not adnominal or "경우" in exception.when:
+                raise PolicyError(
+                    f"{exception.when!r} cannot stand before '경우'",
+                    where=place(where, ("norms", i, "exceptions", j, "when"), lines),
+                    mend="End the clause in an adnominal form (…한, …는, …인), without 경우",
+                )
 
 
 def facts(policy: Policy) -> PolicyFacts:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, ConditionKind, Finding, Norm, Policy
-from judgeaudit.policy import lexicon_en, reader_en
+from judgeaudit.policy import grammar_ko, lexicon_en, lexicon_ko, reader_en, reader_ko
 from judgeaudit.policy.reading import Reading, ReadNorm, Vocabulary, words_of
 from judgeaudit.policy.segment import Statement, statements
 
@@ -71,21 +70,16 @@ def read_back(
         so were scope, definitions, threshold, burden of proof and default rule; and there was
         nothing else in the text.
 
-    Raises
-    ------
-    PolicyError
-        If there is no reader for the policy's language.
     """
     if policy is None:
         return _nothing(statements(text))
-    if policy.language != "en":
-        raise PolicyError(f"no reader for the language {policy.language!r}", mend="Use 'en'")
-    reading = reader_en.read(text, Vocabulary.of(policy))
+    reader = {"en": reader_en, "ko": reader_ko}[policy.language]
+    reading = reader.read(text, Vocabulary.of(policy))
     found = list(reading.findings)
     for s in reading.unexplained:
         # irrelevant context has paragraphs of its own, and no word by which it could matter
         alone = not s.heading and s.block not in reading.blocks
-        if kind == "near" and alone and not set(s.words) & lexicon_en.NORMATIVE:
+        if kind == "near" and alone and not _bears(s, policy):
             continue
         found.append(_finding(_dimension_of(s), s, "not part of the policy"))
     found.extend(_norms(reading, policy))
@@ -95,16 +89,26 @@ def read_back(
 
 def _nothing(found: list[Statement]) -> tuple[Finding, ...]:
     """Check a text that must state no policy."""
-    allowed = lexicon_en.NO_POLICY | lexicon_en.OWN_JUDGEMENT
-    findings = [
-        _finding("scope", s, "a text without a policy says more than that there is none")
-        for s in found
-        if s.words not in allowed
-    ]
-    if not any(s.words in lexicon_en.NO_POLICY for s in found):
+    none: list[bool] = []
+    findings: list[Finding] = []
+    for s in found:
+        korean = grammar_ko.joined([t.raw for t in s.tokens])
+        none.append(s.words in lexicon_en.NO_POLICY or korean in lexicon_ko.NO_POLICY)
+        judged = s.words in lexicon_en.OWN_JUDGEMENT or korean in lexicon_ko.OWN_JUDGEMENT
+        if not (none[-1] or judged):
+            what = "a text without a policy says more than that there is none"
+            findings.append(_finding("scope", s, what))
+    if not any(none):
         what = "does not say that there is no policy"
         findings.append(Finding(dimension="scope", where="the text", what=what))
     return tuple(findings)
+
+
+def _bears(s: Statement, policy: Policy) -> bool:
+    """Say whether a sentence holds a word by which it could bear on the policy."""
+    if policy.language == "ko":
+        return grammar_ko.bears(s)
+    return bool(set(s.words) & lexicon_en.NORMATIVE)
 
 
 def _finding(dimension: Dimension, s: Statement, what: str) -> Finding:
@@ -114,7 +118,8 @@ def _finding(dimension: Dimension, s: Statement, what: str) -> Finding:
 def _dimension_of(s: Statement) -> Dimension:
     """Name the dimension of an unexplained sentence by its weightiest word."""
     found = [lexicon_en.WORD_DIMENSION.get(w) for w in s.words]
-    return next((d for d in found if d is not None), "scope")
+    korean = grammar_ko.dimension_of(grammar_ko.joined([t.raw for t in s.tokens]))
+    return next((d for d in found if d is not None), korean)
 
 
 def _norms(reading: Reading, policy: Policy) -> list[Finding]:

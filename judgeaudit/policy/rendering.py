@@ -16,6 +16,7 @@ from judgeaudit.core.hashing import sha256_text, stable_seed
 from judgeaudit.core.records import Norm, Policy, Protocol, Rendering
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import read_text
+from judgeaudit.policy.particles_ko import particle, verb_slots
 from judgeaudit.policy.transforms import ForceWords, find_transform, intended, load_transforms
 
 if TYPE_CHECKING:
@@ -197,11 +198,13 @@ def _view(
         )
     words = forces[norm.force][wording % len(forces[norm.force])]
     plural = policy.is_plural(norm)
-    slots = {
-        **norm.action.verb,
-        "is": "are" if plural else "is",
-        "has": "have" if plural else "has",
-    }
+    verb = norm.action.verb
+    slots = {**verb, "is": "are" if plural else "is", "has": "have" if plural else "has"}
+    passive = words.passive
+    if policy.language == "ko":
+        slots = verb_slots(verb)
+        # a verb without a passive keeps its active form behind its object
+        passive = words.active if "{passive}" in passive and "passive" not in verb else passive
 
     def fill(pattern: str) -> str:
         return _SLOT.sub(lambda m: slots.get(m[1], m[0]), pattern)
@@ -212,7 +215,8 @@ def _view(
         "title": norm.title,
         "bearer": policy.bearer_of(norm),
         "active": fill(words.active),
-        "passive": fill(words.passive),
+        "passive": fill(passive),
+        "voice": "passive" if policy.language == "en" or "{passive}" in passive else "active",
         "object": norm.action.object,
         "rest": norm.action.rest,
         "scope": norm.scope,
@@ -262,6 +266,7 @@ def _environment(folder: Path | None) -> ImmutableSandboxedEnvironment:
         autoescape=False,
     )
     env.filters["cap"] = lambda text: text[:1].upper() + text[1:]
+    env.filters["josa"] = particle
     env.filters["words"] = lambda parts: " ".join(p for p in parts if p)
     env.filters["plain"] = _plain
     env.filters["clause"] = _clause

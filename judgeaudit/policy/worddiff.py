@@ -11,7 +11,7 @@ __all__ = ["Piece", "in_order_of", "plain_diff", "word_diff"]
 Piece = tuple[Literal["same", "removed", "added"], str]
 """A stretch of text, and what became of it."""
 
-_LABEL = re.compile(r"^(?:\d+\.|-) \*\*(.+?)\*\*", re.MULTILINE)
+_LABEL = re.compile(r"^(?:(?:\d+\.|-) \*\*|\*\*제\d+조)(.+?)\*\*", re.MULTILINE)
 _TOKEN = re.compile(r"\n+|[^\S\n]+|\w+(?:['’-]\w+)*|[^\w\s]")
 
 

@@ -43,6 +43,20 @@ def test_show_prints_the_text_alone():
     assert run("show", str(SHIPPED), "--condition", "T4") == render(policy, "T4").text
 
 
+def test_a_policy_is_shown_compared_and_checked_in_korean(tmp_path: Path):
+    korean = load_policy("agent_safety", language="ko")
+    text = render(korean, "T4", language="ko").text
+    assert run("show", "agent_safety", "--language", "ko", "--condition", "T4") == text
+    data = run("show", "agent_safety", "--language", "ko", "--data")
+    copy = tmp_path / "copy.toml"
+    copy.write_text(data, encoding="utf-8")
+    assert run("show", str(copy), "--condition", "T4") == text
+    out = run("diff", "agent_safety", "base", "lenient", "--language", "ko")
+    assert "제공[-하여서는 아니 된다-]" in out or "[-제공하여서는 아니 된다-]" in out
+    assert "FAILED" not in run("check", "agent_safety", "--language", "ko")
+    assert "agent_safety  에이전트 안전 규정: 8 norms, 9 exceptions (ko)" in run("list")
+
+
 def test_show_all_prints_every_condition():
     out = run("show", "agent_safety", "--condition", "all")
     policy = load_policy("agent_safety")

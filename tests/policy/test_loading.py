@@ -204,8 +204,8 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
         ),
         (
             'language = "en"',
-            'language = "ko"',
-            "mine.toml, line 9, language: 'ko' is not one of 'en'",
+            'language = "fr"',
+            "mine.toml, line 9, language: 'fr' is not one of 'en' or 'ko'",
         ),
     ],
 )

@@ -265,7 +265,7 @@ class Policy(Record):
     id: Slug
     title: Line
     version: Line
-    language: Literal["en"] = "en"
+    language: Literal["en", "ko"] = "en"
     source: OptionalLine = ""
     bearer: Line = "the agent"
     bearer_plural: bool = False

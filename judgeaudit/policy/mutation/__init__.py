@@ -10,10 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from judgeaudit.core.records import Policy
-from judgeaudit.policy.mutation import exceptions, nested, norms, references, verdict, whole
+from judgeaudit.policy.mutation import (
+    exceptions,
+    exceptions_ko,
+    nested,
+    norms,
+    norms_ko,
+    references,
+    verdict,
+    verdict_ko,
+    whole,
+    whole_ko,
+)
 from judgeaudit.policy.mutation._text import Mutant, Operator, Text
+from judgeaudit.policy.mutation._text_ko import KoreanOperator, KoreanText
 
-__all__ = ["OPERATORS", "Mutant", "Operator", "kill_rates", "mutants"]
+__all__ = [
+    "KOREAN_OPERATORS",
+    "OPERATORS",
+    "KoreanOperator",
+    "Mutant",
+    "Operator",
+    "kill_rates",
+    "mutants",
+]
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator
@@ -26,7 +46,18 @@ OPERATORS: dict[str, Operator] = {
         *whole.OPERATORS,
     )
 }
-"""All operators by name."""
+"""All operators on English texts by name."""
+
+KOREAN_OPERATORS: dict[str, KoreanOperator] = {
+    operator.name: operator
+    for operator in (
+        *exceptions_ko.OPERATORS,
+        *norms_ko.OPERATORS,
+        *verdict_ko.OPERATORS,
+        *whole_ko.OPERATORS,
+    )
+}
+"""All operators on Korean texts; those that do the same as an English one share its name."""
 
 
 def mutants(text: str, policy: Policy) -> Iterator[Mutant]:
@@ -35,10 +66,17 @@ def mutants(text: str, policy: Policy) -> Iterator[Mutant]:
     Parameters
     ----------
     text : str
-        A correct rendering, in English.
+        A correct rendering, in the language of its policy.
     policy : Policy
         What it states.
     """
+    if policy.language == "ko":
+        korean = KoreanText(text, policy)
+        for one in KOREAN_OPERATORS.values():
+            for changed in one.apply(korean):
+                if changed is not None and changed != text:
+                    yield Mutant(one.name, one.dimension, changed)
+        return
     source = Text(text, policy)
     for operator in OPERATORS.values():
         for changed in operator.apply(source):
@@ -69,7 +107,8 @@ def kill_rates(
     from judgeaudit.policy.rendering import render_text
     from judgeaudit.policy.transforms import find_transform, intended, load_transforms
 
-    counts = dict.fromkeys(OPERATORS, (0, 0))
+    names = KOREAN_OPERATORS if policy.language == "ko" else OPERATORS
+    counts = dict.fromkeys(names, (0, 0))
     texts: set[str] = set()
     for id_ in load_transforms() if conditions is None else conditions:
         head = find_transform(id_).head

@@ -1,0 +1,252 @@
+"""The grammar of norms and exceptions for the Korean reader, on texts without blanks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from judgeaudit.core.records import Dimension, Force
+from judgeaudit.policy import lexicon_ko as lex
+from judgeaudit.policy.morphology_ko import fits, forms
+from judgeaudit.policy.segment import Statement, tokens
+
+__all__ = [
+    "Cases",
+    "Parts",
+    "bears",
+    "difference",
+    "dimension_of",
+    "force_ending",
+    "joined",
+    "likeness",
+    "match_norm",
+    "places",
+    "read_cases",
+    "squeeze",
+    "without",
+    "written",
+]
+
+_CASE = "경우"
+_TAILS: dict[str, tuple[tuple[str, Force], ...]] = {}
+for _form, _tail, _force in lex.FORCES:
+    _TAILS[_tail] = (*_TAILS.get(_tail, ()), (_form, _force))
+
+
+@lru_cache(maxsize=4096)
+def squeeze(text: str) -> str:
+    """Return a phrase as it is compared: without blanks, but for those between Latin words."""
+    return joined([t.raw for t in tokens(text)])
+
+
+def joined(raw: Sequence[str]) -> str:
+    """Put the tokens of a statement together without blanks."""
+    out = ""
+    for token in raw:
+        latin = out[-1:].isascii() and out[-1:].isalnum()
+        out += (" " if latin and token[0].isascii() and token[0].isalnum() else "") + token
+    out = unicodedata.normalize("NFC", out)
+    return out.replace("“", '"').replace("”", '"').replace("‘", "'").replace("’", "'")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The words of one norm, as the policy calls them, without blanks."""
+
+    norm_id: str
+    bearer: str
+    verb: str
+    object: str
+    rest: str
+    scope: str
+
+    @property
+    def content(self) -> str:
+        """Everything but who is bound."""
+        return self.object + self.scope + self.rest + self.verb.removesuffix("다")
+
+
+def match_norm(text: str, parts: Parts) -> Force | None:
+    """Match a whole sentence with a norm: bearer, object, scope, rest in any order, then the verb.
+
+    Each of them must be there once and carry the particle that its role and its last sound ask
+    for. The object is the object of an active verb, or the subject of a passive one.
+    """
+    inflected = forms(parts.verb)
+    for tail, kinds in _tails(text):
+        front = text[: -len(tail)]
+        for form, force in kinds:
+            for verb in inflected[form]:
+                if front.endswith(verb) and _constituents(
+                    front[: len(front) - len(verb)], parts, passive=form == "passive"
+                ):
+                    return force
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _tails(text: str) -> tuple[tuple[str, tuple[tuple[str, Force], ...]], ...]:
+    return tuple((tail, kinds) for tail, kinds in _TAILS.items() if text.endswith(tail))
+
+
+def force_ending(text: str) -> str:
+    """Return the longest ending of a sentence that can carry a force; empty: there is none."""
+    return max((tail for tail, _ in _tails(text)), key=len, default="")
+
+
+def written(verb: str) -> list[str]:
+    """Return what a verb can look like in a text, longest first, passive stems included."""
+    found = {f for group in forms(verb).values() for f in group}
+    turned = [f.removesuffix("되어") for f in found if f.endswith("되어")]
+    return sorted({*found, *(t + e for t in turned for e in ("되", "되는", "될"))}, key=len)[::-1]
+
+
+def without(text: str, parts: Parts) -> str:
+    """Leave out what a norm is made of, with its particles, to name what else is there."""
+    verb = next((f for f in written(parts.verb) if f in text), "")
+    for part, particles in (
+        (parts.object, "[은는이가을를]?"),
+        (parts.scope, ""),
+        (parts.rest, ""),
+        (verb, ""),
+        (parts.bearer, "(?:에의하여|에의해서?|[은는이가])?"),
+    ):
+        text = re.sub(re.escape(part) + particles, "", text, count=1) if part else text
+    return text.strip(",")
+
+
+def _constituents(front: str, parts: Parts, *, passive: bool) -> bool:
+    if passive:
+        if not parts.object:
+            return False
+        bearer = [parts.bearer + "에의하여", parts.bearer + "에의해", parts.bearer + "에의해서"]
+        object_ = _with_particles(parts.object, ("은", "는", "이", "가"))
+    else:
+        bearer = _with_particles(parts.bearer, ("은", "는", "이", "가"))
+        object_ = _with_particles(parts.object, ("을", "를", "은", "는")) if parts.object else []
+    wanted = [bearer, object_, *([phrase] for phrase in (parts.rest, parts.scope) if phrase)]
+    return _consume(front, [choices for choices in wanted if choices], topics=0)
+
+
+def _with_particles(phrase: str, particles: tuple[str, ...]) -> list[str]:
+    return [phrase + p for p in particles if fits(phrase, p)]
+
+
+def _consume(text: str, wanted: list[list[str]], topics: int) -> bool:
+    """Say whether a text is made of the wanted constituents, each once, with one topic at most."""
+    if not wanted:
+        return not text
+    for i, choices in enumerate(wanted):
+        for choice in choices:
+            topic = len(choices) > 1 and choice[-1] in "은는"
+            if not text.startswith(choice) or (topic and topics):
+                continue
+            left = text[len(choice) :].removeprefix(",")
+            if _consume(left, wanted[:i] + wanted[i + 1 :], topics + topic):
+                return True
+    return False
+
+
+# ---- cases: lists of clauses before 경우 ---------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Cases:
+    """A list of cases as read: known clauses, unknown ones, and where the list ends."""
+
+    known: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    end: int = 0
+
+    @property
+    def all_at_once(self) -> bool:
+        """Whether the cases are joined so that all must be met, or so that one cannot tell."""
+        return bool(self.links) and (self.links[-1] != "or" or "and" in self.links)
+
+
+def read_cases(text: str, start: int, clauses: Sequence[str]) -> Cases | None:
+    """Read `A 경우, B 경우 또는 C 경우` from a place; None if no clause with 경우 stands there.
+
+    Parameters
+    ----------
+    clauses : sequence of str
+        The conditions that the policy knows, longest first.
+    """
+    found = Cases(end=start)
+    at = start
+    while True:
+        clause = next((c for c in clauses if text.startswith(c + _CASE, at)), None)
+        if clause is not None:
+            found.known.append(clause)
+            at += len(clause) + len(_CASE)
+        else:
+            stop = text.find(_CASE, at)
+            if stop < 0:
+                return found if found.known or found.unknown else None
+            found.unknown.append(text[at:stop])
+            at = stop + len(_CASE)
+        found.end = at
+        kind, length = _link(text, at)
+        if not kind or text.find(_CASE, at + length) < 0:
+            return found
+        found.links.append(kind)
+        at += length
+
+
+def _link(text: str, at: int) -> tuple[str, int]:
+    for kind, words in (("or", lex.OR_LINKS), ("and", lex.AND_LINKS), ("list", (",",))):
+        for word in sorted(words, key=len, reverse=True):
+            if text.startswith(word, at):
+                return kind, len(word)
+    return "", 0
+
+
+def places(text: str, clauses: Sequence[str]) -> Iterator[int]:
+    """Yield the places at which a known clause with 경우 stands, first to last."""
+    found = {m.start() for c in clauses for m in re.finditer(re.escape(c + _CASE), text)}
+    yield from sorted(found)
+
+
+# ---- words for differences -----------------------------------------------------------------------
+
+
+def bears(s: Statement) -> bool:
+    """Say whether a sentence holds anything by which it could bear on a policy."""
+    return lex.NORMATIVE.search(joined([t.raw for t in s.tokens])) is not None
+
+
+def dimension_of(text: str) -> Dimension:
+    """Name the dimension of a sentence by its weightiest words."""
+    for dimension, stems in lex.DIMENSION_STEMS.items():
+        if re.search(stems, text):
+            return dimension
+    return "scope"
+
+
+def likeness(a: str, b: str) -> float:
+    """Return the share of the syllable pairs of `a` that occur in `b`."""
+    pairs_a, pairs_b = _pairs(a), _pairs(b)
+    return sum((pairs_a & pairs_b).values()) / max(sum(pairs_a.values()), 1)
+
+
+def _pairs(text: str) -> Counter[str]:
+    return Counter(text[i : i + 2] for i in range(len(text) - 1))
+
+
+def difference(expected: str, found: str) -> str:
+    """Word the first difference between two texts."""
+    for op, a, b, c, d in SequenceMatcher(None, expected, found, autojunk=False).get_opcodes():
+        old, new = expected[a:b], found[c:d]
+        if op == "replace":
+            return f"{new!r} in place of {old!r}"
+        if op == "delete":
+            return f"{old!r} is missing"
+        if op == "insert":
+            return f"{new!r} is added"
+    return "the same"
