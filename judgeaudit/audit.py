@@ -172,7 +172,9 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit.review.texts import certified, drafted, own_conditions, own_texts
 
     own = own_texts(spec)
-    policy = policies.load_policy(spec.policy, language=spec.language) if own is None else own.policy
+    policy = (
+        policies.load_policy(spec.policy, language=spec.language) if own is None else own.policy
+    )
     if policy is not None and not spec.unconfirmed:
         refuse_unconfirmed(policy)
     protocol = make_protocol(

@@ -29,11 +29,11 @@ def rated(tmp_path: Path) -> Path:
     """A sheet with the votes of three careful raters, certified."""
     folder = tmp_path / "sheet"
     out = run("sheet", "agent_safety", "-o", folder)
-    assert "4 rewrites, 3 planted wrong" in out
+    assert "6 rewrites, 3 planted wrong" in out
     sheet = load_sheet(folder)
     files = [vote_file(tmp_path, sheet, r) for r in ("ann", "bo", "cy")]
     said = run("certify", folder, *files)
-    assert "First-pass rate: 4 of 4 = 1.00 [0.51, 1.00] (Wilson)" in said
+    assert "First-pass rate: 6 of 6 = 1.00 [0.61, 1.00] (Wilson)" in said
     assert "ann: passed 3 of 3" in said
     return folder
 

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judgeaudit.cli.policy import app
+from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.records import Policy
 from judgeaudit.core.rooms import room
 from judgeaudit.policy import load_policy, policy_names
@@ -204,9 +205,13 @@ def test_cautions(kwargs, expected):
     assert {"caution"} == {p.severity for p in found}
 
 
-def test_a_threshold_that_is_always_met_and_rules_that_lean_one_way():
+def test_a_threshold_that_is_always_met_is_not_even_a_policy():
     always = HEAD.replace('level = "any"', 'level = "number"\nat_least = 0\nunit = "breaches"')
-    assert ["threshold-always-met"] == ids(norm(), head=always)
+    with pytest.raises(PolicyError, match="give a number above 0"):
+        policy(norm(), head=always)
+
+
+def test_rules_that_lean_one_way():
     lean = HEAD.replace('level = "any"', 'level = "significant"').replace(
         "must_be_shown", "presumed"
     )

@@ -137,7 +137,7 @@ def test_an_answer_that_is_no_policy_is_one_clear_line(source, behaviour, words,
 
 
 def test_offline_is_one_clear_line(source):
-    with pytest.raises(JudgeError, match="no server answers at this address") as e:
+    with pytest.raises(JudgeError, match="no server answers at http") as e:
         run(
             *("import", source, "--judge", f"openai/{MODEL}"),
             *("--api-base", "http://127.0.0.1:9/v1", "-o", source.with_name("mine.toml")),

@@ -163,7 +163,7 @@ def test_nonsense_is_no_opinion(tmp_path):
 
 
 def test_no_server_is_one_clear_line(tmp_path):
-    with pytest.raises(JudgeError, match="no server answers at this address"):
+    with pytest.raises(JudgeError, match="no server answers at http"):
         run(
             *("opinion", "agent_safety", "--judge", f"openai/{MODEL}"),
             *("--api-base", "http://127.0.0.1:9/v1", "-o", tmp_path / "o.json"),

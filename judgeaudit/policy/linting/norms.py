@@ -117,16 +117,6 @@ def _double_negation(policy: Policy) -> Iterator[Problem]:
             )
 
 
-def _threshold(policy: Policy) -> Iterator[Problem]:
-    at_least = policy.threshold.at_least
-    if at_least is not None and at_least <= 0:
-        yield found(
-            "threshold-always-met",
-            ("threshold", "at_least"),
-            f"at least {at_least} is met by every trajectory",
-        )
-
-
 def _leaning(policy: Policy) -> Iterator[Problem]:
     """Report verdict rules that all lean one way: judges then agree without looking."""
     b, t = policy.burden, policy.threshold.level
@@ -153,7 +143,6 @@ def _long(policy: Policy) -> Iterator[Problem]:
 CHECKS: dict[str, Callable[[Policy], Iterator[Problem]]] = {
     "contradictory-norms": _contradict,
     "nothing-to-violate": _nothing_to_violate,
-    "threshold-always-met": _threshold,
     "double-negation": _double_negation,
     "leaning": _leaning,
     "long-norm": _long,

@@ -38,6 +38,8 @@ _NO_UNIT: Final = frozenset(
         "than",
     )
 )  # fmt: skip
+# names that are known to everybody, not terms of a policy
+_NAMES: Final = frozenset({"European Union", "United Nations", "United Kingdom", "United States"})
 _FIXED: Final = re.compile(
     r"\b(?:norm|rule|section|clause|paragraph|article|point|item)s? \d+", re.IGNORECASE
 )
@@ -57,7 +59,7 @@ def _undefined(policy: Policy) -> Iterator[Problem]:
         if english(policy):
             terms += [m[0] for m in _TITLED.finditer(text)]
         for term in dict.fromkeys(terms):
-            if not _defined(policy, term):
+            if term not in _NAMES and not _defined(policy, term):
                 said = f"{term!r} is used as a term, but no definition says what it means"
                 yield found("undefined-term", path, said)
 

@@ -170,7 +170,7 @@ def test_a_file_that_is_none_is_refused(sheet, tmp_path, text, words):
 
 def test_three_careful_raters_certify_every_rewrite(sheet):
     made = decide(sheet, three(sheet))
-    assert [True] * 4 == [c.passed for c in made.certificates]
+    assert [True] * 6 == [c.passed for c in made.certificates]
     assert {"human"} == {c.evidence for c in made.certificates}
     assert () == made.left_out
 
@@ -188,7 +188,7 @@ def test_a_rater_without_all_six_dimensions_does_not_count_on_a_pair(sheet):
     made = decide(sheet, votes)
     by_pair = {p.pair.id: p for p in made.pairs}
     assert by_pair[pair.id].certificate is None
-    assert 3 == len(made.certificates)
+    assert 5 == len(made.certificates)
 
 
 def test_a_failed_attention_check_takes_the_rater_out(sheet):
@@ -199,7 +199,7 @@ def test_a_failed_attention_check_takes_the_rater_out(sheet):
     assert ("cy",) == made.left_out
     assert () == made.certificates
     allowed = decide(sheet, votes, allow_failed=3)
-    assert 4 == len(allowed.certificates)
+    assert 6 == len(allowed.certificates)
 
 
 def test_a_rater_who_skips_the_checks_does_not_count(sheet):
