@@ -98,7 +98,7 @@ def test_a_bom_and_windows_line_ends_are_read(tmp_path: Path, edited: Edit, poli
             (
                 "mine.toml, line 14, treshold: unknown key 'treshold'. Known keys here: id, title, "
                 "version, language, source, bearer, bearer_plural, scope, definitions, norms, threshold, "
-                "burden, default"
+                "burden, default, draft"
             ),
         ),
         (
