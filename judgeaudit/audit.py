@@ -45,7 +45,10 @@ CHOICES: Final = tuple(AuditSpec.model_fields)
 """Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
 
 LEDGER: Final = "ledger.sqlite"
-_NOT_IDENTITY: Final = ("out", "concurrency", "attempts", "attempt_seconds", "call_seconds")
+_NOT_IDENTITY: Final = (
+    *("out", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
+    *("adaptive", "requests_per_minute", "tokens_per_minute"),
+)
 _VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
 
 
@@ -254,6 +257,9 @@ def run(
         attempts=spec.attempts,
         attempt_seconds=spec.attempt_seconds,
         call_seconds=spec.call_seconds,
+        adaptive=spec.adaptive,
+        requests_per_minute=spec.requests_per_minute,
+        tokens_per_minute=spec.tokens_per_minute,
     )
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
         try:

@@ -135,6 +135,23 @@ def _audit(
         float | None,
         typer.Option(help="Seconds a call may take, retries included.", rich_help_panel=_RUN),
     ] = None,
+    adaptive: Annotated[
+        bool | None,
+        typer.Option(
+            "--adaptive/--no-adaptive",
+            help="Fewer calls in flight while the provider is slow, failing or refusing.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    requests_per_minute: Annotated[
+        float | None, typer.Option(help="Requests a minute at most.", rich_help_panel=_RUN)
+    ] = None,
+    tokens_per_minute: Annotated[
+        float | None,
+        typer.Option(
+            help="Tokens a minute at most, sent and answered together.", rich_help_panel=_RUN
+        ),
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),

@@ -11,6 +11,7 @@ from judgeaudit.engine.presets import PRESETS, make_protocol
 from judgeaudit.engine.progress import make_progress
 from judgeaudit.engine.runner import run_plan
 from judgeaudit.engine.summary import RunSummary
+from judgeaudit.engine.throttle import Throttle
 from judgeaudit.engine.verify import broken_links
 from judgeaudit.engine.view import LedgerView
 
@@ -26,6 +27,7 @@ __all__ = [
     "RunControl",
     "RunMeta",
     "RunSummary",
+    "Throttle",
     "broken_links",
     "build_plan",
     "make_progress",

@@ -16,6 +16,7 @@ from judgeaudit.engine.limits import Gate, Limits
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
 from judgeaudit.engine.runner import Parse, RunSummary, run_plan
+from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
 __all__ = ["run_plan_sync"]
@@ -32,6 +33,7 @@ def run_plan_sync(
     progress: Progress | None = None,
     control: RunControl | None = None,
     gate: Gate | None = None,
+    throttle: ThrottleLike | None = None,
     parse: Parse | None = None,
     close_judge: bool = True,
 ) -> RunSummary:
@@ -43,7 +45,7 @@ def run_plan_sync(
 
     Parameters
     ----------
-    plan, judge, ledger, limits, progress, control, gate, parse
+    plan, judge, ledger, limits, progress, control, gate, throttle, parse
         As of `run_plan`.
     close_judge : bool
         Whether to close the judge at the end. Its connections belong to this run's event loop,
@@ -75,6 +77,7 @@ def run_plan_sync(
                 progress=progress,
                 control=control,
                 gate=gate,
+                throttle=throttle,
                 parse=parse,
             )
         finally:

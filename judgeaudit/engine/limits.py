@@ -35,6 +35,11 @@ class Limits:
         Requests of this session at most, retries included; None: as many as the plan needs.
     give_up_after : int
         Failures in a row after which a run stops, see `Breaker`.
+    adaptive : bool
+        Whether fewer calls than `concurrency` are in flight while the provider is slow, failing
+        or refusing, see `Window`.
+    requests_per_minute, tokens_per_minute : float, optional
+        Rates that the provider allows, retries included, prompt and answer together.
 
     Raises
     ------
@@ -51,11 +56,16 @@ class Limits:
     longest_wait: float = 600.0
     give_up_after: int = 20
     requests: int | None = None
+    adaptive: bool = True
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
 
     def __post_init__(self) -> None:
         """Check that every bound is positive."""
         for name in self.__slots__:
             value = getattr(self, name)
+            if isinstance(value, bool):
+                continue
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}", mend="It must be more than 0")
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from judgeaudit.core.errors import (
     ConfigError,
-    JudgeAuditError,
     JudgeError,
     LedgerError,
     PermanentError,
@@ -20,14 +19,17 @@ from judgeaudit.core.errors import (
     TransientError,
 )
 from judgeaudit.core.records import Call, JudgePrompt, Reply, Verdict
+from judgeaudit.engine.attempt import Asker, DrainedError, Tally
 from judgeaudit.engine.breaker import RESUME, Breaker
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits, backoff
+from judgeaudit.engine.meter import Meter, answer_cap
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
 from judgeaudit.engine.summary import RunSummary
+from judgeaudit.engine.throttle import Throttle, ThrottleLike
 from judgeaudit.engine.writer import Answer, Row
 from judgeaudit.judges.base import Judge
 
@@ -41,36 +43,18 @@ Parse = Callable[[Reply], Verdict]
 _TRIES_AT_FIRST = 2
 
 
-class _DrainedError(Exception):
-    """A wait was cut short because the run is stopping."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """One call while it is being asked."""
-
-    attempts: int = 0
-    began: float = 0.0
-    seconds: float = 0.0
-    error: TransientError | None = None
-
-
 @dataclass(slots=True, eq=False)
 class _Run:
     plan: Plan
-    judge: Judge
     ledger: Ledger
     limits: Limits
-    gate: Gate
+    asker: Asker
     progress: Progress
     parse: Parse
     breaker: Breaker
     todo: Iterator[int] = field(default_factory=lambda: iter(()))
-    draining: asyncio.Event = field(default_factory=asyncio.Event)
-    fatal: JudgeAuditError | None = None
     workers: list[asyncio.Task[None]] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
-    requests: int = 0
     cost: float | None = 0.0
 
     async def work(self, n_open: int) -> None:
@@ -80,7 +64,7 @@ class _Run:
         await self._pool(min(self.limits.concurrency, n_open - 1))
 
     async def _pool(self, n: int, most: int | None = None) -> None:
-        if n < 1 or self.draining.is_set():
+        if n < 1 or self.asker.draining.is_set():
             return
         self.ledger.batch_by(n)
         calls = itertools.islice(self.todo, most)
@@ -97,32 +81,32 @@ class _Run:
 
     def drain(self) -> None:
         """Make no new request; calls in flight go on."""
-        self.draining.set()
+        self.asker.draining.set()
 
     def stop(self) -> None:
         """Drop the calls in flight."""
-        self.draining.set()
+        self.asker.draining.set()
         for task in self.workers:
             task.cancel()
 
     async def _worker(self, calls: Iterator[int]) -> None:
         for position in calls:
-            if self.draining.is_set():
+            if self.asker.draining.is_set():
                 return
             await self._one(position)
 
     async def _one(self, position: int) -> None:
         prompt, call = self.plan.prompt(position), self.plan.call(position)
-        tally = _Tally()
+        tally = Tally()
         try:
             reply = await self._ask(prompt, call, tally)
-        except _DrainedError:
+        except DrainedError:
             # asked, failed, and not asked again: that must not vanish either
             if tally.error is not None:
                 await self._failed(position, tally.error, tally)
         except QuotaExhaustedError as error:
             # before the failure is recorded: this, not the breaker's words, is why the run stops
-            self._give_up(
+            self.asker.give_up(
                 QuotaExhaustedError(
                     error.what,
                     where=error.where,
@@ -137,7 +121,7 @@ class _Run:
         else:
             await self._answered(position, reply, tally)
 
-    async def _ask(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
+    async def _ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type
 
         # fresh for each call: tenacity keeps state in it, and calls run side by side
@@ -145,10 +129,10 @@ class _Run:
             retry=retry_if_exception_type(TransientError),
             wait=self._wait,
             stop=self._enough,
-            sleep=self._pause,
+            sleep=self.asker.pause,
             reraise=True,
         )
-        return await retrying(self._attempt, prompt, call, tally)
+        return await retrying(self.asker.ask, prompt, call, tally)
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -156,12 +140,12 @@ class _Run:
         return backoff(self.limits, state.attempt_number, asked)
 
     def _enough(self, state: RetryCallState) -> bool:
-        tally: _Tally = state.args[2]
+        tally: Tally = state.args[2]
         spent = time.monotonic() - tally.began
         return (
             tally.attempts >= self.limits.attempts
             or spent + state.upcoming_sleep >= self.limits.call_seconds
-            or self.draining.is_set()
+            or self.asker.draining.is_set()
             # a wrong address is told at once; an outage in mid-run is waited for
             or (
                 self.breaker.untried
@@ -171,66 +155,7 @@ class _Run:
             )
         )
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self.draining.wait()
-        except TimeoutError:
-            return
-        raise _DrainedError
-
-    async def _attempt(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
-        await self.gate.passed(self._pause)
-        most = self.limits.requests
-        if most is not None and self.requests >= most:
-            self._give_up(JudgeError(f"the budget of {most} requests is spent", mend=RESUME))
-            raise _DrainedError
-        now = time.monotonic()
-        if tally.attempts == 0:
-            tally.began = now
-        left = min(self.limits.attempt_seconds, tally.began + self.limits.call_seconds - now)
-        if left <= 0 and tally.error is not None:
-            raise tally.error
-        tally.attempts += 1
-        self.requests += 1
-        try:
-            async with asyncio.timeout(left):
-                reply = await self.judge.ask(prompt, call)
-        except TimeoutError:
-            tally.error = TransientError(f"no answer within {left:.3g} s", code="timeout")
-            raise tally.error from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # a client library cancelled itself: that must not end the worker unnoticed
-            tally.error = TransientError("the client dropped the request", code="cancelled")
-            raise tally.error from None
-        except TransientError as error:
-            tally.error = error
-            self._hold(error)
-            raise
-        if not isinstance(reply, Reply):
-            raise PermanentError(f"the judge returned a {type(reply).__name__}, not a Reply")
-        tally.seconds = time.monotonic() - now
-        return reply
-
-    def _hold(self, error: TransientError) -> None:
-        if error.retry_after is None or error.retry_after <= 0:
-            return
-        if error.retry_after > self.limits.longest_wait:
-            self._give_up(
-                JudgeError(
-                    f"the server asks to wait {error.retry_after:.0f} s, longer than the "
-                    f"{self.limits.longest_wait:.0f} s allowed: {error.what}",
-                    mend=RESUME,
-                    status=error.status,
-                )
-            )
-        else:
-            self.gate.hold(error.retry_after)
-
-    async def _answered(self, position: int, reply: Reply, tally: _Tally) -> None:
+    async def _answered(self, position: int, reply: Reply, tally: Tally) -> None:
         try:
             verdict = self.parse(reply)
         except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
@@ -248,12 +173,12 @@ class _Run:
             self.cost += reply.cost
         self._count(verdict.outcome, reply.cost)
 
-    async def _failed(self, position: int, error: Exception, tally: _Tally) -> None:
+    async def _failed(self, position: int, error: Exception, tally: Tally) -> None:
         await self._commit(failure_row(position, error, tally.attempts))
         self._count("error", None)
         why = self.breaker.failed(error)
         if why is not None:
-            self._give_up(why)
+            self.asker.give_up(why)
 
     async def _commit(self, row: Row) -> None:
         await self.ledger.submit(row)
@@ -261,11 +186,6 @@ class _Run:
     def _count(self, outcome: str, cost: float | None) -> None:
         self.outcomes[outcome] += 1
         self.progress.count(outcome, cost)
-
-    def _give_up(self, error: JudgeAuditError) -> None:
-        if self.fatal is None:
-            self.fatal = error
-            self.drain()
 
 
 def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger) -> None:
@@ -284,6 +204,7 @@ async def run_plan(
     progress: Progress | None = None,
     control: RunControl | None = None,
     gate: Gate | None = None,
+    throttle: ThrottleLike | None = None,
     parse: Parse | None = None,
 ) -> RunSummary:
     """Ask every call of the plan that the ledger has no answer for.
@@ -303,7 +224,10 @@ async def run_plan(
     control : RunControl, optional
         Drains or stops the run from outside.
     gate : Gate, optional
-        Shared by judges of one provider.
+        Shut by a Retry-After; for runs that share nothing else.
+    throttle : ThrottleLike, optional
+        Window, rates and gate, shared by all judges of one provider; made from `limits` by
+        default.
     parse : callable, optional
         Reply -> Verdict; the package's parser by default.
 
@@ -338,7 +262,10 @@ async def run_plan(
     positions = ledger.open_positions()
     before = plan.n_calls - int(positions.size)
     breaker = Breaker(limits, fresh=before == 0)
-    run = _Run(plan, judge, ledger, limits, gate or Gate(), progress, parse, breaker)
+    throttle = throttle or Throttle(limits, gate=gate)
+    meter = Meter(answer_cap(plan.judge.decoding))
+    asker = Asker(judge, limits, throttle, meter)
+    run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
     progress.begin(plan.n_calls, before)
@@ -351,8 +278,8 @@ async def run_plan(
             ledger.flush()
     failed = run.outcomes.pop("error", 0)
     answered = run.outcomes.total()
-    if run.fatal is not None:
-        raise run.fatal
+    if asker.fatal is not None:
+        raise asker.fatal
     if failed and not answered and not before and not control.interrupts:
         error = await asyncio.to_thread(ledger.failures)
         raise JudgeError(
@@ -365,7 +292,7 @@ async def run_plan(
         answered_before=before,
         answered=answered,
         failed=failed,
-        requests=run.requests,
+        requests=asker.requests,
         outcomes=dict(run.outcomes),
         cost=run.cost,
         seconds=time.monotonic() - began,

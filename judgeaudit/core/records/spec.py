@@ -33,6 +33,12 @@ class AuditSpec(Record):
     out : path, optional
         Folder of the run; the default is derived from the choices, so that the same command
         resumes the same run.
+    concurrency, attempts, attempt_seconds, call_seconds
+        Calls in flight at most, requests a call at most, and their deadlines.
+    adaptive : bool
+        Whether fewer calls are in flight while the provider is slow, failing or refusing.
+    requests_per_minute, tokens_per_minute : float, optional
+        Rates that the provider allows.
     """
 
     judge: str = "local"
@@ -67,3 +73,6 @@ class AuditSpec(Record):
     attempts: int = Field(default=5, ge=1, le=100)
     attempt_seconds: float = Field(default=120.0, gt=0)
     call_seconds: float = Field(default=600.0, gt=0)
+    adaptive: bool = True
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
