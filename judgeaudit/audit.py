@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
     from judgeaudit.core.records import RunFacts, ScoreSet
     from judgeaudit.corpora.base import Corpus
+    from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.view import LedgerView
@@ -48,6 +49,7 @@ LEDGER: Final = "ledger.sqlite"
 _NOT_IDENTITY: Final = (
     *("out", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
     *("adaptive", "requests_per_minute", "tokens_per_minute"),
+    *("budget_usd", "budget_tokens", "budget_calls", "prices"),
 )
 _VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
 
@@ -62,6 +64,7 @@ class Prepared:
     plan: Plan
     meta: RunMeta
     folder: Path
+    price: Price | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class AuditResult:
         Where ledger and card lie.
     interrupted : bool
         Whether the run was stopped before its end; the same choices resume it.
+    planned : Estimate
+        What the plan was thought to cost.
     """
 
     card: JudgeCard
@@ -87,6 +92,7 @@ class AuditResult:
     facts: RunFacts
     folder: Path
     interrupted: bool
+    planned: Estimate
 
     @property
     def exit_code(self) -> int:
@@ -145,7 +151,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit import policy as policies
     from judgeaudit.core.clock import now_utc
     from judgeaudit.corpora import load
-    from judgeaudit.engine.estimate import Price
+    from judgeaudit.engine import choices
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import make_protocol
@@ -182,7 +188,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         fence_key = f"{spec.seed}/{item.key}"
         return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
 
-    price = choice.price_of(judge)
+    price = choices.price_of(spec, judge)
     plan = build_plan(
         corpus.items,
         renderings,
@@ -190,7 +196,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         judge,
         prompt_of,
         vacuum=policies.vacuum_trajectory,
-        price=None if price is None else Price(*price),
+        price=price,
     )
     meta = RunMeta(
         protocol=protocol,
@@ -203,7 +209,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         created=now or now_utc(),
         extra={"command": command_of(spec)},
     )
-    return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
+    return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec), price)
 
 
 def run(
@@ -211,7 +217,7 @@ def run(
     *,
     show: Literal["auto", "bar", "plain", "quiet"] = "quiet",
     created: str | None = None,
-    **choices: Any,
+    **more: Any,
 ) -> AuditResult:
     """Audit a judge, or continue an audit that was stopped.
 
@@ -234,43 +240,39 @@ def run(
     JudgeAuditError
         If the audit cannot begin or go on. What was answered is kept in the ledger.
     """
+    from judgeaudit.engine import choices
     from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
-    from judgeaudit.engine.limits import Limits
     from judgeaudit.engine.progress import make_progress
-    from judgeaudit.judges import _choice as choice
     from judgeaudit.judges.base import JUDGES, PlantedJudge, TimedJudge
 
     if isinstance(spec, Prepared):
         ready = spec
     else:
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
-        ready = prepare(_spec_from({**given, **choices}))
+        ready = prepare(_spec_from({**given, **more}))
     spec = ready.spec
     judge: Judge = JUDGES[ready.judge.backend](ready.judge)
     if isinstance(judge, PlantedJudge):
         judge.learn(ready.corpus.items)
     if isinstance(judge, TimedJudge):
         judge.attempt_seconds = spec.attempt_seconds
-    limits = Limits(
-        concurrency=spec.concurrency or choice.concurrency_for(ready.judge),
-        attempts=spec.attempts,
-        attempt_seconds=spec.attempt_seconds,
-        call_seconds=spec.call_seconds,
-        adaptive=spec.adaptive,
-        requests_per_minute=spec.requests_per_minute,
-        tokens_per_minute=spec.tokens_per_minute,
-    )
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
         try:
             summary = run_plan_sync(
-                ready.plan, judge, ledger, limits=limits, progress=make_progress(show)
+                ready.plan,
+                judge,
+                ledger,
+                limits=choices.limits_of(spec, ready.judge),
+                progress=make_progress(show),
+                budget=choices.budget_of(spec, ledger, ready.price),
+                price=ready.price,
             )
         except ConfigError:
             # a mistyped model must not leave a ledger that refuses the right one
             ledger.discard()
             raise
-        return _finish(ledger, ready.folder, created, interrupted=summary.interrupted)
+        return _finish(ledger, ready, created, interrupted=summary.interrupted)
 
 
 def score(run: Path | str) -> ScoreSet:
@@ -353,13 +355,13 @@ def _card(view: LedgerView, created: str | None) -> tuple[JudgeCard, ScoreSet, R
 
 
 def _finish(
-    view: LedgerView, folder: Path, created: str | None, *, interrupted: bool
+    view: LedgerView, ready: Prepared, created: str | None, *, interrupted: bool
 ) -> AuditResult:
     from judgeaudit.cards import write
 
     made, scores, facts = _card(view, created)
-    write(made, folder)
-    return AuditResult(made, scores, facts, folder, interrupted)
+    write(made, ready.folder)
+    return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
 
 
 def _versions() -> dict[str, str]:

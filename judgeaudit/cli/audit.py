@@ -152,6 +152,28 @@ def _audit(
             help="Tokens a minute at most, sent and answered together.", rich_help_panel=_RUN
         ),
     ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            help="US dollars the run may cost, all its sessions together.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(help="Tokens it may use, sent and answered.", rich_help_panel=_RUN),
+    ] = None,
+    budget_calls: Annotated[
+        int | None,
+        typer.Option(help="Requests it may make, retries included.", rich_help_panel=_RUN),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file of prices: a table a model, prompt and completion in US dollars for "
+            "a million tokens.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),

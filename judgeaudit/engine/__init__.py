@@ -1,5 +1,6 @@
 """The world: the plan of calls, the ledger, limits and the runner that retries."""
 
+from judgeaudit.engine.budget import Budget, Caps
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import run_plan_sync
 from judgeaudit.engine.estimate import Estimate, Price
@@ -17,6 +18,8 @@ from judgeaudit.engine.view import LedgerView
 
 __all__ = [
     "PRESETS",
+    "Budget",
+    "Caps",
     "Estimate",
     "Gate",
     "Ledger",

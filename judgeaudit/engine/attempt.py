@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from typing import Final
 
 from judgeaudit.core.errors import JudgeAuditError, JudgeError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, Reply
 from judgeaudit.engine.breaker import RESUME
+from judgeaudit.engine.budget import Amount, BudgetLike
+from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import classify
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.meter import Meter
@@ -18,7 +21,12 @@ from judgeaudit.judges.base import Judge
 
 __all__ = ["Asker", "DrainedError", "Tally"]
 
-_BUSY = frozenset({"server", "timeout", "connection"})
+_END: Final[dict[str, End]] = {
+    "rate_limit": "limited",
+    "server": "failed",
+    "timeout": "failed",
+    "connection": "failed",
+}
 
 
 class DrainedError(Exception):
@@ -43,6 +51,10 @@ class Asker:
     ----------
     judge, limits, throttle, meter
         Who is asked, within what.
+    budget : BudgetLike, optional
+        What may be used; None: no cap.
+    price : Price, optional
+        Reckons what the budget reserves, and costs that a reply does not state.
     draining : asyncio.Event
         Set once no new request may be made.
     fatal : JudgeAuditError, optional
@@ -55,6 +67,8 @@ class Asker:
     limits: Limits
     throttle: ThrottleLike
     meter: Meter
+    budget: BudgetLike | None = None
+    price: Price | None = None
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     fatal: JudgeAuditError | None = None
     requests: int = 0
@@ -75,35 +89,58 @@ class Asker:
         raise DrainedError
 
     async def ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
-        """Make one request, once throttle and budget give leave."""
+        """Make one request, once budget and throttle give leave."""
         forecast = self.meter.forecast(prompt)
-        ticket = await self.throttle.enter(forecast.likely, self.pause)
-        end: End = "other"
-        used: int | None = 0  # nothing, where no request is made
-        began = time.monotonic()
+        want = Amount.most(forecast, self.price)
+        if self.budget is not None:
+            spent = await self.budget.reserve(want)
+            if spent is not None:
+                self.give_up(spent)
+                raise DrainedError
+        used = Amount()  # nothing, where no request is made
         try:
-            self._check(tally, began)
-            used = None
-            reply = await self._request(prompt, call, tally, began)
-            end, used = "answered", _tokens(reply)
-        except TransientError as error:
-            kind = classify(error)
-            if kind == "rate_limit":
-                end = "limited"
-            elif kind in _BUSY:
-                end = "failed"
-            raise
+            ticket = await self.throttle.enter(forecast.likely, self.pause)
+            end: End = "other"
+            tokens: int | None = 0
+            began = time.monotonic()
+            try:
+                self._check(tally, began)
+                used, tokens = want, None
+                reply = self._priced(await self._request(prompt, call, tally, began))
+                end, tokens = "answered", _tokens(reply)
+                used = self._used(reply, want)
+            except JudgeError as error:
+                if isinstance(error, TransientError):
+                    end = _END.get(classify(error), "other")
+                if error.status is not None:
+                    # the server says that it gave no answer; a timeout may have to be paid for
+                    used = Amount(calls=1)
+                raise
+            finally:
+                self.throttle.leave(ticket, end, time.monotonic() - began, tokens)
         finally:
-            self.throttle.leave(ticket, end, time.monotonic() - began, used)
+            if self.budget is not None:
+                self.budget.settle(want, used)
         self.meter.learn(prompt, reply)
         return reply
 
+    def _priced(self, reply: Reply) -> Reply:
+        price = self.price
+        if price is None or (reply.cost is not None and not price.stated):
+            return reply
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            return reply.model_copy(update={"cost": None}) if price.stated else reply
+        cost = reply.prompt_tokens * price.prompt + reply.completion_tokens * price.completion
+        return reply.model_copy(update={"cost": cost})
+
+    def _used(self, reply: Reply, want: Amount) -> Amount:
+        # what a server does not say is not nothing: the reservation stands for it
+        tokens = _tokens(reply)
+        usd = want.usd if reply.cost is None else reply.cost
+        return Amount(usd, want.tokens if tokens is None else tokens, 1)
+
     def _check(self, tally: Tally, now: float) -> None:
         if self.draining.is_set():
-            raise DrainedError
-        most = self.limits.requests
-        if most is not None and self.requests >= most:
-            self.give_up(JudgeError(f"the budget of {most} requests is spent", mend=RESUME))
             raise DrainedError
         if tally.attempts == 0:
             tally.began = now

@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
+from judgeaudit.engine.budget import BudgetLike
 from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits
 from judgeaudit.engine.plan import Plan
@@ -34,6 +36,8 @@ def run_plan_sync(
     control: RunControl | None = None,
     gate: Gate | None = None,
     throttle: ThrottleLike | None = None,
+    budget: BudgetLike | None = None,
+    price: Price | None = None,
     parse: Parse | None = None,
     close_judge: bool = True,
 ) -> RunSummary:
@@ -45,7 +49,7 @@ def run_plan_sync(
 
     Parameters
     ----------
-    plan, judge, ledger, limits, progress, control, gate, throttle, parse
+    plan, judge, ledger, limits, progress, control, gate, throttle, budget, price, parse
         As of `run_plan`.
     close_judge : bool
         Whether to close the judge at the end. Its connections belong to this run's event loop,
@@ -78,6 +82,8 @@ def run_plan_sync(
                 control=control,
                 gate=gate,
                 throttle=throttle,
+                budget=budget,
+                price=price,
                 parse=parse,
             )
         finally:

@@ -31,8 +31,6 @@ class Limits:
         a random half of it is left out.
     longest_wait : float
         A server that asks for a longer wait than this (Retry-After) stops the run.
-    requests : int, optional
-        Requests of this session at most, retries included; None: as many as the plan needs.
     give_up_after : int
         Failures in a row after which a run stops, see `Breaker`.
     adaptive : bool
@@ -55,7 +53,6 @@ class Limits:
     backoff_most: float = 60.0
     longest_wait: float = 600.0
     give_up_after: int = 20
-    requests: int | None = None
     adaptive: bool = True
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None

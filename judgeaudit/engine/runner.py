@@ -21,7 +21,9 @@ from judgeaudit.core.errors import (
 from judgeaudit.core.records import Call, JudgePrompt, Reply, Verdict
 from judgeaudit.engine.attempt import Asker, DrainedError, Tally
 from judgeaudit.engine.breaker import RESUME, Breaker
+from judgeaudit.engine.budget import BudgetLike
 from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits, backoff
@@ -205,6 +207,8 @@ async def run_plan(
     control: RunControl | None = None,
     gate: Gate | None = None,
     throttle: ThrottleLike | None = None,
+    budget: BudgetLike | None = None,
+    price: Price | None = None,
     parse: Parse | None = None,
 ) -> RunSummary:
     """Ask every call of the plan that the ledger has no answer for.
@@ -228,6 +232,10 @@ async def run_plan(
     throttle : ThrottleLike, optional
         Window, rates and gate, shared by all judges of one provider; made from `limits` by
         default.
+    budget : BudgetLike, optional
+        Caps on what the run may use, with what it used already.
+    price : Price, optional
+        Of the judge's tokens.
     parse : callable, optional
         Reply -> Verdict; the package's parser by default.
 
@@ -264,7 +272,7 @@ async def run_plan(
     breaker = Breaker(limits, fresh=before == 0)
     throttle = throttle or Throttle(limits, gate=gate)
     meter = Meter(answer_cap(plan.judge.decoding))
-    asker = Asker(judge, limits, throttle, meter)
+    asker = Asker(judge, limits, throttle, meter, budget, price)
     run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)

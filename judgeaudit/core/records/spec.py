@@ -39,6 +39,11 @@ class AuditSpec(Record):
         Whether fewer calls are in flight while the provider is slow, failing or refusing.
     requests_per_minute, tokens_per_minute : float, optional
         Rates that the provider allows.
+    budget_usd, budget_tokens, budget_calls
+        What the run may use in all its sessions together: US dollars, tokens sent and answered,
+        requests with all retries.
+    prices : path, optional
+        TOML file: model -> US dollars for a million tokens, see `engine.prices`.
     """
 
     judge: str = "local"
@@ -76,3 +81,7 @@ class AuditSpec(Record):
     adaptive: bool = True
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
+    budget_usd: float | None = Field(default=None, gt=0)
+    budget_tokens: int | None = Field(default=None, gt=0)
+    budget_calls: int | None = Field(default=None, gt=0)
+    prices: Path | None = None
