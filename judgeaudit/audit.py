@@ -207,7 +207,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         template=template.text,
         versions=_versions(),
         created=now or now_utc(),
-        extra={"command": command_of(spec)},
+        extra=_extra(spec),
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec), price)
 
@@ -362,6 +362,13 @@ def _finish(
     made, scores, facts = _card(view, created)
     write(made, ready.folder)
     return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
+
+
+def _extra(spec: AuditSpec) -> dict[str, Any]:
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out
 
 
 def _versions() -> dict[str, str]:

@@ -82,6 +82,9 @@ def of_result(result: AuditResult) -> str:
         left = facts.n_planned - facts.n_answered
         lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
         lines.append("The same command goes on from here.")
+    if facts.failures:
+        counts = ", ".join(f"{n} {kind}" for kind, n in facts.failures.items())
+        lines.append(f"Failures on the way: {counts}")
     if cost := _cost(result):
         lines.append(cost)
     lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")

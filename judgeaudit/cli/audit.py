@@ -174,6 +174,13 @@ def _audit(
             rich_help_panel=_RUN,
         ),
     ] = None,
+    retry_truncated: Annotated[
+        int | None,
+        typer.Option(
+            help="Ask once more for an answer that was cut, with this cap on its tokens.",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),

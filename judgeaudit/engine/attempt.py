@@ -16,8 +16,9 @@ from judgeaudit.engine.failures import classify
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.meter import Meter
 from judgeaudit.engine.throttle import ThrottleLike
+from judgeaudit.engine.watch import Watch
 from judgeaudit.engine.window import End
-from judgeaudit.judges.base import Judge
+from judgeaudit.judges.base import Judge, RoomyJudge
 
 __all__ = ["Asker", "DrainedError", "Tally"]
 
@@ -35,12 +36,19 @@ class DrainedError(Exception):
 
 @dataclass(slots=True)
 class Tally:
-    """One call while it is being asked."""
+    """One call while it is being asked.
+
+    Parameters
+    ----------
+    cap : int, optional
+        Most tokens of an answer, where it is another one than the judge's own.
+    """
 
     attempts: int = 0
     began: float = 0.0
     seconds: float = 0.0
     error: TransientError | None = None
+    cap: int | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -49,8 +57,8 @@ class Asker:
 
     Parameters
     ----------
-    judge, limits, throttle, meter
-        Who is asked, within what.
+    judge, limits, throttle, meter, watch
+        Who is asked, within what, and who watches.
     budget : BudgetLike, optional
         What may be used; None: no cap.
     price : Price, optional
@@ -67,6 +75,7 @@ class Asker:
     limits: Limits
     throttle: ThrottleLike
     meter: Meter
+    watch: Watch
     budget: BudgetLike | None = None
     price: Price | None = None
     draining: asyncio.Event = field(default_factory=asyncio.Event)
@@ -90,7 +99,7 @@ class Asker:
 
     async def ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
         """Make one request, once budget and throttle give leave."""
-        forecast = self.meter.forecast(prompt)
+        forecast = self.meter.forecast(prompt, tally.cap)
         want = Amount.most(forecast, self.price)
         if self.budget is not None:
             spent = await self.budget.reserve(want)
@@ -122,6 +131,7 @@ class Asker:
             if self.budget is not None:
                 self.budget.settle(want, used)
         self.meter.learn(prompt, reply)
+        self.watch.served(call, reply)
         return reply
 
     def _priced(self, reply: Reply) -> Reply:
@@ -151,9 +161,10 @@ class Asker:
         left = min(self.limits.attempt_seconds, tally.began + self.limits.call_seconds - now)
         tally.attempts += 1
         self.requests += 1
+        flight = self.watch.begin(call, tally.attempts)
         try:
             async with asyncio.timeout(left):
-                reply = await self.judge.ask(prompt, call)
+                reply = await self._judged(prompt, call, tally.cap)
         except TimeoutError:
             tally.error = TransientError(f"no answer within {left:.3g} s", code="timeout")
             raise tally.error from None
@@ -168,10 +179,17 @@ class Asker:
             tally.error = error
             self._hold(error)
             raise
+        finally:
+            self.watch.end(flight)
         if not isinstance(reply, Reply):
             raise PermanentError(f"the judge returned a {type(reply).__name__}, not a Reply")
         tally.seconds = time.monotonic() - now
         return reply
+
+    async def _judged(self, prompt: JudgePrompt, call: Call, cap: int | None) -> Reply:
+        if cap is not None and isinstance(self.judge, RoomyJudge):
+            return await self.judge.ask_longer(prompt, call, cap)
+        return await self.judge.ask(prompt, call)
 
     def _hold(self, error: TransientError) -> None:
         if error.retry_after is None or error.retry_after <= 0:

@@ -30,6 +30,7 @@ def limits_of(spec: AuditSpec, judge: JudgeSpec) -> Limits:
         adaptive=spec.adaptive,
         requests_per_minute=spec.requests_per_minute,
         tokens_per_minute=spec.tokens_per_minute,
+        retry_truncated=spec.retry_truncated,
     )
 
 

@@ -38,6 +38,10 @@ class Limits:
         or refusing, see `Window`.
     requests_per_minute, tokens_per_minute : float, optional
         Rates that the provider allows, retries included, prompt and answer together.
+    watch_seconds : float
+        Age at which the oldest call in flight is named.
+    retry_truncated : int, optional
+        A truncated answer is asked for once more with this cap on its tokens.
 
     Raises
     ------
@@ -56,6 +60,8 @@ class Limits:
     adaptive: bool = True
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+    watch_seconds: float = 30.0
+    retry_truncated: int | None = None
 
     def __post_init__(self) -> None:
         """Check that every bound is positive."""

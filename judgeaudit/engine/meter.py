@@ -56,10 +56,18 @@ class Meter:
         self._longest = 0
         self._n = 0
 
-    def forecast(self, prompt: JudgePrompt) -> Forecast:
-        """Say what asking this prompt once will use."""
+    def forecast(self, prompt: JudgePrompt, cap: int | None = None) -> Forecast:
+        """Say what asking this prompt once will use.
+
+        Parameters
+        ----------
+        prompt : JudgePrompt
+            What is asked.
+        cap : int, optional
+            Most tokens of this answer, where it is another one than usual.
+        """
         characters = _characters(prompt)
-        most = self._cap or (2 * self._longest if self._n else _ANSWER_MOST)
+        most = cap or self._cap or (2 * self._longest if self._n else _ANSWER_MOST)
         return Forecast(
             likely=int(characters * self._ratio + self._answer) + 1,
             prompt_most=int(characters * self._ratio_most) + 1,

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.errors import (
     ConfigError,
@@ -32,8 +32,9 @@ from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
 from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.throttle import Throttle, ThrottleLike
-from judgeaudit.engine.writer import Answer, Row
-from judgeaudit.judges.base import Judge
+from judgeaudit.engine.watch import Watch
+from judgeaudit.engine.writer import Answer, Failure, Row
+from judgeaudit.judges.base import Judge, RoomyJudge
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -108,20 +109,23 @@ class _Run:
                 await self._failed(position, tally.error, tally)
         except QuotaExhaustedError as error:
             # before the failure is recorded: this, not the breaker's words, is why the run stops
-            self.asker.give_up(
-                QuotaExhaustedError(
-                    error.what,
-                    where=error.where,
-                    mend=error.mend or RESUME,
-                    status=error.status,
-                    code=error.code,
-                )
-            )
+            self._out_of_credit(error)
             await self._failed(position, error, tally)
         except Exception as error:  # noqa: BLE001 - one call's failure is a record, not the run's
             await self._failed(position, error, tally)
         else:
             await self._answered(position, reply, tally)
+
+    def _out_of_credit(self, error: QuotaExhaustedError) -> None:
+        self.asker.give_up(
+            QuotaExhaustedError(
+                error.what,
+                where=error.where,
+                mend=error.mend or RESUME,
+                status=error.status,
+                code=error.code,
+            )
+        )
 
     async def _ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type
@@ -158,14 +162,13 @@ class _Run:
         )
 
     async def _answered(self, position: int, reply: Reply, tally: Tally) -> None:
-        try:
-            verdict = self.parse(reply)
-        except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
-            verdict = Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
+        verdict = self._read(reply)
         if verdict.outcome == "error":
             # an answer that is no answer: recorded as a failure, and asked again by a rerun
             await self._failed(position, PermanentError(verdict.note or "no answer"), tally)
             return
+        if verdict.outcome == "truncated" and self.limits.retry_truncated is not None:
+            reply, verdict = await self._longer(position, reply, verdict, tally)
         seconds = reply.seconds or tally.seconds
         await self._commit(Answer(position, reply, verdict, tally.attempts, seconds))
         self.breaker.answered()
@@ -174,6 +177,39 @@ class _Run:
         elif self.cost is not None:
             self.cost += reply.cost
         self._count(verdict.outcome, reply.cost)
+
+    def _read(self, reply: Reply) -> Verdict:
+        try:
+            return self.parse(reply)
+        except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
+            return Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
+
+    async def _longer(
+        self, position: int, cut: Reply, verdict: Verdict, tally: Tally
+    ) -> tuple[Reply, Verdict]:
+        """Ask once more with a larger cap; where that fails, the cut answer stays the answer."""
+        cap = self.limits.retry_truncated
+        row = Failure(
+            position, "truncated", None, cut.finish_reason, _cut_words(cut), tally.attempts
+        )
+        tally.attempts, tally.began, tally.error, tally.cap = 0, 0.0, None, cap
+        prompt, call = self.plan.prompt(position), self.plan.call(position)
+        try:
+            reply = await self._ask(prompt, call, tally)
+            read = self._read(reply)
+        except Exception as error:  # noqa: BLE001 - what was paid for is kept
+            if isinstance(error, QuotaExhaustedError):
+                self._out_of_credit(error)
+            # the requests of the cut answer, and those that failed since
+            tally.attempts += row.attempts
+            why = "the run was stopped" if isinstance(error, DrainedError) else describe(error)
+            note = f"asked again with a cap of {cap} tokens: {why}"
+            return cut, verdict.model_copy(update={"note": note})
+        await self._commit(row)
+        note = f"asked again with a cap of {cap} tokens, since the first answer was cut"
+        if read.note:
+            note += f"; {read.note}"
+        return _both(cut, reply), read.model_copy(update={"note": note})
 
     async def _failed(self, position: int, error: Exception, tally: Tally) -> None:
         await self._commit(failure_row(position, error, tally.attempts))
@@ -190,11 +226,36 @@ class _Run:
         self.progress.count(outcome, cost)
 
 
-def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger) -> None:
+def _cut_words(cut: Reply) -> str:
+    text = " ".join((cut.text or "").split())
+    return f"the answer was cut after {cut.completion_tokens or 'unknown'} tokens: {text}"[:1000]
+
+
+def _both(cut: Reply, reply: Reply) -> Reply:
+    """Return the second answer with the tokens and the cost of both requests."""
+    sums: dict[str, Any] = {}
+    for name in ("prompt_tokens", "completion_tokens", "cost"):
+        one, two = getattr(cut, name), getattr(reply, name)
+        sums[name] = None if one is None or two is None else one + two
+    return reply.model_copy(update=sums)
+
+
+def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger, limits: Limits) -> None:
     if ledger.plan_sha256 != plan.sha256:
         raise LedgerError("the ledger is of another plan", where=str(ledger.path))
     if judge.spec.sha256 != plan.judge_sha256:
         raise ConfigError(f"the plan is for the judge {plan.judge.model!r}, not for this one")
+    larger, cap = limits.retry_truncated, answer_cap(plan.judge.decoding)
+    if larger is not None and not isinstance(judge, RoomyJudge):
+        raise ConfigError(
+            f"a judge of the backend {plan.judge.backend!r} cannot be asked for a longer answer",
+            mend="Leave --retry-truncated out",
+        )
+    if larger is not None and cap is not None and larger <= cap:
+        raise ConfigError(
+            f"--retry-truncated {larger} is no more than the cap of {cap} tokens",
+            mend="Give a larger one",
+        )
 
 
 async def run_plan(
@@ -265,21 +326,24 @@ async def run_plan(
     limits = limits or Limits()
     progress = progress or SilentProgress()
     control = control or RunControl()
-    _check_belonging(plan, judge, ledger)
+    _check_belonging(plan, judge, ledger, limits)
     began = time.monotonic()
     positions = ledger.open_positions()
     before = plan.n_calls - int(positions.size)
     breaker = Breaker(limits, fresh=before == 0)
     throttle = throttle or Throttle(limits, gate=gate)
     meter = Meter(answer_cap(plan.judge.decoding))
-    asker = Asker(judge, limits, throttle, meter, budget, price)
+    watch = Watch(progress.note, first=limits.watch_seconds, served=ledger.served_models())
+    asker = Asker(judge, limits, throttle, meter, watch, budget, price)
     run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
     progress.begin(plan.n_calls, before)
+    watching = asyncio.create_task(watch.run())
     try:
         await run.work(int(positions.size))
     finally:
+        watching.cancel()
         control.unbind()
         progress.end()
         if ledger.broken is None:

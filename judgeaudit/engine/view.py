@@ -166,6 +166,12 @@ class LedgerView:
         with self._reading() as db:
             return int(db.execute(sql).fetchone()[0])
 
+    def served_models(self) -> list[str]:
+        """Return the names of the models that answered, in order of their first answer."""
+        with self._reading() as db:
+            found = db.execute("SELECT model FROM served WHERE model IS NOT NULL ORDER BY id")
+            return list(dict.fromkeys(str(plain_text(m)) for (m,) in found))
+
     def head(self) -> str:
         """Return the head of the hash chain over everything committed, in hex."""
         with self._reading() as db:

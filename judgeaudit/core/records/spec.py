@@ -44,6 +44,9 @@ class AuditSpec(Record):
         requests with all retries.
     prices : path, optional
         TOML file: model -> US dollars for a million tokens, see `engine.prices`.
+    retry_truncated : int, optional
+        A truncated answer is asked for once more with this cap on its tokens. It decides what is
+        answered, so it is part of the run's identity.
     """
 
     judge: str = "local"
@@ -85,3 +88,4 @@ class AuditSpec(Record):
     budget_tokens: int | None = Field(default=None, gt=0)
     budget_calls: int | None = Field(default=None, gt=0)
     prices: Path | None = None
+    retry_truncated: int | None = Field(default=None, ge=1)
