@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.hashing import canonical_json, sha256_text
 from judgeaudit.core.records import Item
+from judgeaudit.engine.chain import plain_text, storable
 from judgeaudit.engine.identity import RunMeta, differences, refuse
 from judgeaudit.engine.lock import RunLock
 from judgeaudit.engine.plan import Plan
@@ -26,7 +27,7 @@ from judgeaudit.engine.schema import (
     translated,
 )
 from judgeaudit.engine.view import LedgerView
-from judgeaudit.engine.writer import Row, Writer, plain_text, storable
+from judgeaudit.engine.writer import Row, Writer
 
 __all__ = ["Ledger"]
 
