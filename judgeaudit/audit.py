@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.hashing import sha256_of
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
+    from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
-    from judgeaudit.judges.base import Judge
 
 __all__ = [
     "CHOICES",
@@ -50,6 +50,7 @@ _NOT_IDENTITY: Final = (
     *("out", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
     *("adaptive", "requests_per_minute", "tokens_per_minute"),
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
+    *("executor", "workers"),
 )
 _VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
 
@@ -215,7 +216,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
 def run(
     spec: AuditSpec | Prepared | None = None,
     *,
-    show: Literal["auto", "bar", "plain", "quiet"] = "quiet",
+    show: ProgressMode = "quiet",
     created: str | None = None,
     **more: Any,
 ) -> AuditResult:
@@ -244,7 +245,6 @@ def run(
     from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
     from judgeaudit.engine.progress import make_progress
-    from judgeaudit.judges.base import JUDGES, PlantedJudge, TimedJudge
 
     if isinstance(spec, Prepared):
         ready = spec
@@ -252,18 +252,28 @@ def run(
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
         ready = prepare(_spec_from({**given, **more}))
     spec = ready.spec
-    judge: Judge = JUDGES[ready.judge.backend](ready.judge)
-    if isinstance(judge, PlantedJudge):
-        judge.learn(ready.corpus.items)
-    if isinstance(judge, TimedJudge):
-        judge.attempt_seconds = spec.attempt_seconds
+    limits = choices.limits_of(spec, ready.judge)
+    if spec.executor == "ray":
+        from judgeaudit.engine.executors import run_on_ray
+
+        summary = run_on_ray(
+            ready.plan,
+            ready.meta,
+            ready.folder / LEDGER,
+            spec,
+            limits=limits,
+            progress=make_progress(show),
+        )
+        with Ledger.open_readonly(ready.folder / LEDGER) as view:
+            return _finish(view, ready, created, interrupted=summary.interrupted)
+    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
         try:
             summary = run_plan_sync(
                 ready.plan,
                 judge,
                 ledger,
-                limits=choices.limits_of(spec, ready.judge),
+                limits=limits,
                 progress=make_progress(show),
                 budget=choices.budget_of(spec, ledger, ready.price),
                 price=ready.price,

@@ -181,6 +181,17 @@ def _audit(
             rich_help_panel=_HOW,
         ),
     ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="local, or ray (needs judgeaudit[ray]): several processes or machines that "
+            "share the folder of the run.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Workers on Ray.", rich_help_panel=_RUN)
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.records import AuditSpec, JudgeSpec
+from judgeaudit.core.records import AuditSpec, Item, JudgeSpec
 from judgeaudit.engine.budget import Budget, Caps, spent_before
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
 from judgeaudit.judges import _choice as choice
+from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["budget_of", "limits_of", "price_of"]
+__all__ = ["budget_of", "judge_of", "limits_of", "price_of"]
 
 _FREE: Final = frozenset({"local", "scripted", "replay"})
+
+
+def judge_of(spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float) -> Judge:
+    """Make the judge that a spec names; one with planted faults is told the items.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be served here.
+    """
+    judge: Judge = JUDGES[spec.backend](spec)
+    if isinstance(judge, PlantedJudge):
+        judge.learn(items)
+    if isinstance(judge, TimedJudge):
+        judge.attempt_seconds = attempt_seconds
+    return judge
 
 
 def limits_of(spec: AuditSpec, judge: JudgeSpec) -> Limits:

@@ -21,7 +21,7 @@ from judgeaudit.engine.runner import Parse, RunSummary, run_plan
 from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
-__all__ = ["run_plan_sync"]
+__all__ = ["run_plan_sync", "signals"]
 
 _CLOSING: Final = 30.0
 
@@ -100,7 +100,7 @@ def run_plan_sync(
             raised.append(error)
 
     thread = threading.Thread(target=target, name="judgeaudit-run", daemon=True)
-    with _signals(control, progress, limits):
+    with signals(control, progress, limits):
         thread.start()
         thread.join()
     if raised:
@@ -109,7 +109,8 @@ def run_plan_sync(
 
 
 @contextmanager
-def _signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM interrupt a run while this lasts; in the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -34,7 +34,7 @@ WHERE v.call = ?
 """
 
 
-def merge(sources: Sequence[Path], target: Path) -> Path:
+def merge(sources: Sequence[Path], target: Path, *, held: Path | None = None) -> Path:
     """Merge ledgers of the same plan into a new one; the sources stay as they are.
 
     All sessions, batches, failures and times are kept, in the order of the sources. One answer
@@ -48,6 +48,8 @@ def merge(sources: Sequence[Path], target: Path) -> Path:
         Ledger files, two or more; not being written.
     target : Path
         New ledger file.
+    held : Path, optional
+        The source that the caller itself has locked.
 
     Raises
     ------
@@ -59,7 +61,7 @@ def merge(sources: Sequence[Path], target: Path) -> Path:
         raise ConfigError("a merge needs two ledgers or more")
     with ExitStack() as stack:
         for path in sources:
-            if (process := holder(path)) is not None:
+            if path != held and (process := holder(path)) is not None:
                 raise LedgerError(
                     f"it is being written (process {process})",
                     where=str(path),

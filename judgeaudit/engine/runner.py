@@ -37,6 +37,8 @@ from judgeaudit.engine.writer import Answer, Failure, Row
 from judgeaudit.judges.base import Judge, RoomyJudge
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tenacity import RetryCallState
 
 __all__ = ["Parse", "RunSummary", "run_plan"]
@@ -271,6 +273,7 @@ async def run_plan(
     budget: BudgetLike | None = None,
     price: Price | None = None,
     parse: Parse | None = None,
+    only: NDArray[np.bool_] | None = None,
 ) -> RunSummary:
     """Ask every call of the plan that the ledger has no answer for.
 
@@ -299,6 +302,8 @@ async def run_plan(
         Of the judge's tokens.
     parse : callable, optional
         Reply -> Verdict; the package's parser by default.
+    only : array of bool, shape (n_calls,), optional
+        Calls that are this run's share; the others are left alone.
 
     Returns
     -------
@@ -329,7 +334,10 @@ async def run_plan(
     _check_belonging(plan, judge, ledger, limits)
     began = time.monotonic()
     positions = ledger.open_positions()
-    before = plan.n_calls - int(positions.size)
+    planned = plan.n_calls
+    if only is not None:
+        positions, planned = positions[only[positions]], int(only.sum())
+    before = planned - int(positions.size)
     breaker = Breaker(limits, fresh=before == 0)
     throttle = throttle or Throttle(limits, gate=gate)
     meter = Meter(answer_cap(plan.judge.decoding))
@@ -338,7 +346,7 @@ async def run_plan(
     run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
-    progress.begin(plan.n_calls, before)
+    progress.begin(planned, before)
     watching = asyncio.create_task(watch.run())
     try:
         await run.work(int(positions.size))
@@ -360,7 +368,7 @@ async def run_plan(
     if failed:
         run.outcomes["error"] = failed
     return RunSummary(
-        planned=plan.n_calls,
+        planned=planned,
         answered_before=before,
         answered=answered,
         failed=failed,
@@ -368,5 +376,5 @@ async def run_plan(
         outcomes=dict(run.outcomes),
         cost=run.cost,
         seconds=time.monotonic() - began,
-        interrupted=control.interrupts > 0 and before + answered + failed < plan.n_calls,
+        interrupted=control.interrupts > 0 and before + answered + failed < planned,
     )

@@ -7,7 +7,7 @@ import itertools
 import json
 
 import pytest
-from bench_world import pairs, server, show, size
+from bench_world import marginal_pairs, pairs, server, show, size
 from engine_world import PromptJudge, make_plan, open_ledger, parse
 
 from judgeaudit.core.records import JudgeSpec
@@ -92,26 +92,28 @@ def test_through_the_litellm_door(tmp_path, latency, in_flight, monkeypatch):
     """Ledger, limits, retries, progress, provenance and parsing cost at most a tenth."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-bench")
     numbers = itertools.count()
-    n_items = size("LITELLM_ITEMS", 40)
+    most = size("LITELLM_ITEMS", 125)
     with server(latency) as api_base, (tmp_path / "log").open("w") as log:
-        plan = long_plan(n_items, spec_at(api_base))
+        plans = [long_plan(n, spec_at(api_base)) for n in (most // 5, most)]
 
-        def ours():
+        def ours(plan):
             with open_ledger(tmp_path / f"{next(numbers)}.sqlite", plan) as ledger:
                 limits = Limits(concurrency=in_flight)
                 judge = LiteLLMJudge(plan.judge)
                 progress = LineProgress(log)
                 run_plan_sync(plan, judge, ledger, limits=limits, progress=progress)
 
-        def theirs():
+        def theirs(plan):
             bare(plan, api_base, tmp_path / "bare.jsonl", in_flight)
 
-        ours()
-        theirs()
-        mine, other, ratio = pairs(ours, theirs, size("PAIRS", 3))
-    n = plan.n_calls
+        for arm in (ours, theirs):
+            arm(plans[0])
+        # marginal: what the calls cost by which the large plan is larger than the small one
+        mine, other, ratio = marginal_pairs(ours, theirs, plans, size("PAIRS", 3))
+    n = plans[1].n_calls - plans[0].n_calls
     show(
-        f"CPU ms a verdict, {n} calls, {in_flight} in flight, {latency * 1000:.0f} ms server",
+        f"marginal CPU ms a verdict over {n} calls, {in_flight} in flight, "
+        f"{latency * 1000:.0f} ms server",
         [
             ("judgeaudit", "bare LiteLLM", "ratio", "target"),
             (1000 * mine / n, 1000 * other / n, ratio, "1.10"),

@@ -10,6 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 LOOPBACK = Path(__file__).resolve().parent / "loopback.py"
 
@@ -43,6 +46,23 @@ def pairs(
         a, _ = cpu(first)
         b, _ = cpu(second)
         found.append((a, b) if k % 2 == 0 else (b, a))
+    ours = statistics.median(a for a, _ in found)
+    theirs = statistics.median(b for _, b in found)
+    return ours, theirs, statistics.median(a / b for a, b in found)
+
+
+def marginal_pairs(
+    one: Callable[[T], object], other: Callable[[T], object], sizes: list[T], n: int = 3
+) -> tuple[float, float, float]:
+    """Measure two works in turn, each at a small and a large size; return medians of what the
+    large one takes more, and the median ratio."""
+    small, large = sizes
+    found = []
+    for k in range(n):
+        more = {}
+        for work in (one, other) if k % 2 == 0 else (other, one):
+            more[work] = cpu(lambda w=work: w(large))[0] - cpu(lambda w=work: w(small))[0]
+        found.append((more[one], more[other]))
     ours = statistics.median(a for a, _ in found)
     theirs = statistics.median(b for _, b in found)
     return ours, theirs, statistics.median(a / b for a, b in found)

@@ -47,6 +47,8 @@ class AuditSpec(Record):
     retry_truncated : int, optional
         A truncated answer is asked for once more with this cap on its tokens. It decides what is
         answered, so it is part of the run's identity.
+    executor, workers
+        Where calls are made: in this process, or by so many workers on Ray.
     """
 
     judge: str = "local"
@@ -89,3 +91,5 @@ class AuditSpec(Record):
     budget_calls: int | None = Field(default=None, gt=0)
     prices: Path | None = None
     retry_truncated: int | None = Field(default=None, ge=1)
+    executor: Literal["local", "ray"] = "local"
+    workers: int = Field(default=2, ge=1, le=1024)
