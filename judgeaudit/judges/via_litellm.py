@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import datetime as dt
 import functools
 import json
@@ -119,6 +120,12 @@ class LiteLLMJudge:
         """
         return await self._request(prompt, call.seed)
 
+    async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
+        """Make one request with another cap on the answer's tokens; see `RoomyJudge`."""
+        named = "max_completion_tokens" in self._spec.decoding
+        cap = {"max_completion_tokens" if named else "max_tokens": max_tokens}
+        return await self._request(prompt, call.seed, cap)
+
     async def probe(self) -> Reply:
         """Make one request that shows that server, key, model and parameters are accepted.
 
@@ -151,7 +158,9 @@ class LiteLLMJudge:
             # a closed client left in the cache would be handed to the next judge
             litellm.in_memory_llm_clients_cache.flush_cache()
 
-    async def _request(self, prompt: JudgePrompt, seed: int) -> Reply:
+    async def _request(
+        self, prompt: JudgePrompt, seed: int, more: dict[str, Any] | None = None
+    ) -> Reply:
         litellm = _litellm()
         _OPEN.add(self)
         seeded = {"seed": seed} if self._spec.sends_seed else {}
@@ -166,7 +175,7 @@ class LiteLLMJudge:
                     messages=messages,
                     timeout=self.attempt_seconds + 5,
                     **seeded,
-                    **self._parameters,
+                    **copy.deepcopy(self._parameters | (more or {})),
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
