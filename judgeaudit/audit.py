@@ -10,17 +10,13 @@
 
 from __future__ import annotations
 
-import platform
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
-from judgeaudit.core.command import command_of
+from judgeaudit.core.command import command_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import (
     AuditSpec,
     ConditionKind,
@@ -29,15 +25,17 @@ from judgeaudit.core.records import (
     JudgeSpec,
     Rendering,
 )
+from judgeaudit.core.versions import versions
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
     from judgeaudit.core.records import RunFacts, ScoreSet
     from judgeaudit.corpora.base import Corpus
+    from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
+    from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
-    from judgeaudit.judges.base import Judge
 
 __all__ = [
     "CHOICES",
@@ -54,15 +52,6 @@ CHOICES: Final = tuple(AuditSpec.model_fields)
 """Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
 
 LEDGER: Final = "ledger.sqlite"
-_NOT_IDENTITY: Final = (
-    "out",
-    "certificates",
-    "concurrency",
-    "attempts",
-    "attempt_seconds",
-    "call_seconds",
-)
-_VERSIONS: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +64,7 @@ class Prepared:
     plan: Plan
     meta: RunMeta
     folder: Path
+    price: Price | None = None
 
     def kind_of(self, condition: str) -> ConditionKind:
         """Return the kind of a condition of the plan."""
@@ -97,6 +87,8 @@ class AuditResult:
         Where ledger and card lie.
     interrupted : bool
         Whether the run was stopped before its end; the same choices resume it.
+    planned : Estimate
+        What the plan was thought to cost.
     """
 
     card: JudgeCard
@@ -104,6 +96,7 @@ class AuditResult:
     facts: RunFacts
     folder: Path
     interrupted: bool
+    planned: Estimate
 
     @property
     def exit_code(self) -> int:
@@ -162,7 +155,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit import policy as policies
     from judgeaudit.core.clock import now_utc
     from judgeaudit.corpora import load
-    from judgeaudit.engine.estimate import Price
+    from judgeaudit.engine import choices
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
@@ -212,7 +205,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         fence_key = f"{spec.seed}/{item.key}"
         return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
 
-    price = choice.price_of(judge)
+    price = choices.price_of(spec, judge)
     plan = build_plan(
         corpus.items,
         renderings,
@@ -220,7 +213,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         judge,
         prompt_of,
         vacuum=policies.vacuum_trajectory,
-        price=None if price is None else Price(*price),
+        price=price,
     )
     meta = RunMeta(
         protocol=protocol,
@@ -229,19 +222,19 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         renderings=renderings,
         corpus=corpus.facts,
         template=template.text,
-        versions=_versions(),
+        versions=versions(),
         created=now or now_utc(),
-        extra={"command": command_of(spec), **drafted(policy)},
+        extra=_extra(spec) | drafted(policy),
     )
-    return Prepared(spec, judge, corpus, plan, meta, spec.out or _default_folder(spec))
+    return Prepared(spec, judge, corpus, plan, meta, spec.out or folder_of_choices(spec), price)
 
 
 def run(
     spec: AuditSpec | Prepared | None = None,
     *,
-    show: Literal["auto", "bar", "plain", "quiet"] = "quiet",
+    show: ProgressMode = "quiet",
     created: str | None = None,
-    **choices: Any,
+    **more: Any,
 ) -> AuditResult:
     """Audit a judge, or continue an audit that was stopped.
 
@@ -264,34 +257,42 @@ def run(
     JudgeAuditError
         If the audit cannot begin or go on. What was answered is kept in the ledger.
     """
+    from judgeaudit.engine import choices
     from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
-    from judgeaudit.engine.limits import Limits
     from judgeaudit.engine.progress import make_progress
-    from judgeaudit.judges import _choice as choice
-    from judgeaudit.judges.base import JUDGES, PlantedJudge, TimedJudge
 
     if isinstance(spec, Prepared):
         ready = spec
     else:
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
-        ready = prepare(_spec_from({**given, **choices}))
+        ready = prepare(_spec_from({**given, **more}))
     spec = ready.spec
-    judge: Judge = JUDGES[ready.judge.backend](ready.judge)
-    if isinstance(judge, PlantedJudge):
-        judge.learn(ready.corpus.items)
-    if isinstance(judge, TimedJudge):
-        judge.attempt_seconds = spec.attempt_seconds
-    limits = Limits(
-        concurrency=spec.concurrency or choice.concurrency_for(ready.judge),
-        attempts=spec.attempts,
-        attempt_seconds=spec.attempt_seconds,
-        call_seconds=spec.call_seconds,
-    )
+    limits = choices.limits_of(spec, ready.judge)
+    if spec.executor == "ray":
+        from judgeaudit.engine.executors import run_on_ray
+
+        summary = run_on_ray(
+            ready.plan,
+            ready.meta,
+            ready.folder / LEDGER,
+            spec,
+            limits=limits,
+            progress=make_progress(show),
+        )
+        with Ledger.open_readonly(ready.folder / LEDGER) as view:
+            return _finish(view, ready, created, interrupted=summary.interrupted)
+    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
         try:
             summary = run_plan_sync(
-                ready.plan, judge, ledger, limits=limits, progress=make_progress(show)
+                ready.plan,
+                judge,
+                ledger,
+                limits=limits,
+                progress=make_progress(show),
+                budget=choices.budget_of(spec, ledger, ready.price),
+                price=ready.price,
             )
         except ConfigError:
             # a mistyped model must not leave a ledger that refuses the right one
@@ -378,22 +379,11 @@ def _finish(
     # a ledger that was begun without certificates does not hold them
     made, scores, facts = _card(view, created, ready.spec.certificates)
     write(made, ready.folder)
-    return AuditResult(made, scores, facts, ready.folder, interrupted)
+    return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
 
 
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in _VERSIONS:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _default_folder(spec: AuditSpec) -> Path:
-    # the same choices resume the same run; other choices get another folder
-    choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
-    words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
-    slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
-    return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"
+def _extra(spec: AuditSpec) -> dict[str, Any]:
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out

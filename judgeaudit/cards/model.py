@@ -97,6 +97,7 @@ class CardFacts(Record):
     n_answered: int
     outcomes: dict[str, dict[Outcome, int]]
     served_models: dict[str, int]
+    failures: dict[str, int] = Field(default_factory=dict)
     requests: int
     prompt_tokens: int | None
     completion_tokens: int | None

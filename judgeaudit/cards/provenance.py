@@ -179,6 +179,11 @@ def protocol_section(f: Figures) -> Section:
     )
 
 
+def _failures(f: Figures) -> Cell:
+    counts = sorted(f.facts.failures.items())
+    return raw(joined([f"{count(n)} {kind}" for kind, n in counts]) if counts else "none")
+
+
 def provenance_section(f: Figures, card: JudgeCard) -> Section:
     """Lay out hashes, versions, costs and the command that makes the run again."""
     facts = f.facts
@@ -200,6 +205,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
         ("Run", _dates(f)),
         ("Requests", Cell(count(facts.requests))),
+        ("Failures on the way", _failures(f)),
         ("Tokens", Cell(tokens)),
         ("Cost", raw(cost)),
         ("Time", Cell(duration(facts.seconds))),

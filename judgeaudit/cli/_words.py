@@ -10,27 +10,41 @@ from judgeaudit.core.terminal import plain
 if TYPE_CHECKING:
     from judgeaudit.audit import AuditResult, Prepared
     from judgeaudit.core.records import Score, ScoreSet
+    from judgeaudit.engine.estimate import Estimate
 
 __all__ = ["of_plan", "of_result", "of_scores"]
 
-_HERE = ("local", "scripted", "replay")
+
+def _here(backend: str) -> bool:
+    return backend in {"local", "scripted", "replay"}
+
+
+def _planned(estimate: Estimate) -> str:
+    if estimate.cost_least is None:
+        return estimate.cost_note
+    if estimate.cost_most is None:
+        return f"at least {words.money(estimate.cost_least)} ({estimate.cost_note})"
+    return (
+        f"{words.money(estimate.cost_least)} to {words.money(estimate.cost_most)} "
+        f"({estimate.cost_note})"
+    )
+
+
+def _cost(result: AuditResult) -> str:
+    facts = result.facts
+    if _here(facts.judge.backend):
+        return ""
+    known = "" if facts.cost is None else f" ({facts.cost_note})"
+    cost = facts.cost_note if facts.cost is None else words.money(facts.cost) + known
+    planned = _planned(result.planned) if result.planned.cost_least is not None else "not known"
+    return f"Cost: {cost}; planned: {planned}"
 
 
 def of_plan(ready: Prepared) -> str:
     """Say who will be asked what, how often, and at what price."""
     plan, facts, estimate = ready.plan, ready.corpus.facts, ready.plan.estimate
     by_condition = ", ".join(f"{c} {n}" for c, n in plan.counts.items())
-    if ready.judge.backend in _HERE:
-        price = "none: it runs on this machine"
-    elif estimate.cost_least is None:
-        price = estimate.cost_note
-    elif estimate.cost_most is None:
-        price = f"at least {words.money(estimate.cost_least)} ({estimate.cost_note})"
-    else:
-        price = (
-            f"{words.money(estimate.cost_least)} to {words.money(estimate.cost_most)} "
-            f"({estimate.cost_note})"
-        )
+    price = "none: it runs on this machine" if _here(ready.judge.backend) else _planned(estimate)
     judge = ready.judge
     where = f" at {judge.api_base}" if judge.api_base else ""
     lines = [
@@ -92,6 +106,11 @@ def of_result(result: AuditResult) -> str:
         left = facts.n_planned - facts.n_answered
         lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
         lines.append("The same command goes on from here.")
+    if facts.failures:
+        counts = ", ".join(f"{n} {kind}" for kind, n in facts.failures.items())
+        lines.append(f"Failures on the way: {counts}")
+    if cost := _cost(result):
+        lines.append(cost)
     lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")
     return plain("\n".join(lines))
 

@@ -165,6 +165,63 @@ def _audit(
         float | None,
         typer.Option(help="Seconds a call may take, retries included.", rich_help_panel=_RUN),
     ] = None,
+    adaptive: Annotated[
+        bool | None,
+        typer.Option(
+            "--adaptive/--no-adaptive",
+            help="Fewer calls in flight while the provider is slow, failing or refusing.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    requests_per_minute: Annotated[
+        float | None, typer.Option(help="Requests a minute at most.", rich_help_panel=_RUN)
+    ] = None,
+    tokens_per_minute: Annotated[
+        float | None,
+        typer.Option(
+            help="Tokens a minute at most, sent and answered together.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            help="US dollars the run may cost, all its sessions together.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(help="Tokens it may use, sent and answered.", rich_help_panel=_RUN),
+    ] = None,
+    budget_calls: Annotated[
+        int | None,
+        typer.Option(help="Requests it may make, retries included.", rich_help_panel=_RUN),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file of prices: a table a model, prompt and completion in US dollars for "
+            "a million tokens.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    retry_truncated: Annotated[
+        int | None,
+        typer.Option(
+            help="Ask once more for an answer that was cut, with this cap on its tokens.",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="local, or ray (needs judgeaudit[ray]): several processes or machines that "
+            "share the folder of the run.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Workers on Ray.", rich_help_panel=_RUN)
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),

@@ -1,13 +1,23 @@
-"""The command line that repeats an audit."""
+"""The command line that repeats an audit, and the folder it runs in."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
+from typing import Final
 
+from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec
 
-__all__ = ["command_of"]
+__all__ = ["command_of", "folder_of_choices"]
+
+_NOT_IDENTITY: Final = (
+    *("out", "certificates", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
+    *("adaptive", "requests_per_minute", "tokens_per_minute"),
+    *("budget_usd", "budget_tokens", "budget_calls", "prices"),
+    *("executor", "workers"),
+)
 
 
 def command_of(spec: AuditSpec) -> str:
@@ -26,3 +36,11 @@ def command_of(spec: AuditSpec) -> str:
         else:
             words += [flag, str(value)]
     return " ".join(w if w.startswith("…") else shlex.quote(w) for w in words)
+
+
+def folder_of_choices(spec: AuditSpec) -> Path:
+    """Return the folder of a run that names none: the same choices resume the same run."""
+    choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
+    words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
+    return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"

@@ -80,7 +80,8 @@ def line_of(text: str, location: tuple[str | int, ...]) -> int | None:
         header.append(part)
         name = re.escape(part)
         key = re.compile(rf"^\s*[\"']?{name}[\"']?\s*(=|\.)")
-        table = re.compile(r"^\s*\[+\s*" + re.escape(".".join(header)) + r"\s*(\]|\.)")
+        dotted = r"\.".join(rf"[\"']?{re.escape(h)}[\"']?" for h in header)
+        table = re.compile(rf"^\s*\[+\s*{dotted}\s*(\]|\.)")
         for n in range(start, len(lines)):
             if key.match(lines[n]) or table.match(lines[n]):
                 found = start = n

@@ -1,5 +1,6 @@
 """The world: the plan of calls, the ledger, limits and the runner that retries."""
 
+from judgeaudit.engine.budget import Budget, Caps
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import run_plan_sync
 from judgeaudit.engine.estimate import Estimate, Price
@@ -11,11 +12,14 @@ from judgeaudit.engine.presets import PRESETS, make_protocol
 from judgeaudit.engine.progress import make_progress
 from judgeaudit.engine.runner import run_plan
 from judgeaudit.engine.summary import RunSummary
+from judgeaudit.engine.throttle import Throttle
 from judgeaudit.engine.verify import broken_links
 from judgeaudit.engine.view import LedgerView
 
 __all__ = [
     "PRESETS",
+    "Budget",
+    "Caps",
     "Estimate",
     "Gate",
     "Ledger",
@@ -26,6 +30,7 @@ __all__ = [
     "RunControl",
     "RunMeta",
     "RunSummary",
+    "Throttle",
     "broken_links",
     "build_plan",
     "make_progress",

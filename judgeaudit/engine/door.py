@@ -10,15 +10,18 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
+from judgeaudit.engine.budget import BudgetLike
 from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
 from judgeaudit.engine.runner import Parse, RunSummary, run_plan
+from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
-__all__ = ["run_plan_sync"]
+__all__ = ["run_plan_sync", "signals"]
 
 _CLOSING: Final = 30.0
 
@@ -32,6 +35,9 @@ def run_plan_sync(
     progress: Progress | None = None,
     control: RunControl | None = None,
     gate: Gate | None = None,
+    throttle: ThrottleLike | None = None,
+    budget: BudgetLike | None = None,
+    price: Price | None = None,
     parse: Parse | None = None,
     close_judge: bool = True,
 ) -> RunSummary:
@@ -43,7 +49,7 @@ def run_plan_sync(
 
     Parameters
     ----------
-    plan, judge, ledger, limits, progress, control, gate, parse
+    plan, judge, ledger, limits, progress, control, gate, throttle, budget, price, parse
         As of `run_plan`.
     close_judge : bool
         Whether to close the judge at the end. Its connections belong to this run's event loop,
@@ -75,6 +81,9 @@ def run_plan_sync(
                 progress=progress,
                 control=control,
                 gate=gate,
+                throttle=throttle,
+                budget=budget,
+                price=price,
                 parse=parse,
             )
         finally:
@@ -91,7 +100,7 @@ def run_plan_sync(
             raised.append(error)
 
     thread = threading.Thread(target=target, name="judgeaudit-run", daemon=True)
-    with _signals(control, progress, limits):
+    with signals(control, progress, limits):
         thread.start()
         thread.join()
     if raised:
@@ -100,7 +109,8 @@ def run_plan_sync(
 
 
 @contextmanager
-def _signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM interrupt a run while this lasts; in the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

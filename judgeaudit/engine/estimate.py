@@ -21,10 +21,13 @@ class Price:
     ----------
     prompt, completion : float
         Price of one token sent, and of one token answered.
+    stated : bool
+        Whether the user stated it: then it counts, and not what a library reckons.
     """
 
     prompt: float
     completion: float
+    stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,9 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         n_answered=n,
         outcomes=outcomes,
         served_models=served,
+        failures=dict(
+            db.execute("SELECT class, count(*) FROM failures GROUP BY class ORDER BY class")
+        ),
         requests=requests + failed_requests,
         prompt_tokens=prompt if n and n_prompt == n else None,
         completion_tokens=completion if n and n_completion == n else None,

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from judgeaudit.core.errors import JudgeError, QuotaExhaustedError, TransientError
 from judgeaudit.engine.writer import Failure
 
-__all__ = ["UNREACHABLE", "FailureClass", "classify", "describe", "failure_row"]
+__all__ = ["UNREACHABLE", "FailureClass", "Family", "classify", "describe", "failure_row", "family"]
 
 FailureClass = Literal[
     "rate_limit",
@@ -20,10 +20,24 @@ FailureClass = Literal[
     "not_found",
     "context_too_long",
     "content_filter",
+    "truncated",
     "bad_request",
     "unexpected",
 ]
-"""The first five may pass if asked again. `unexpected`: not an error a judge should raise."""
+"""The first five may pass if asked again. `truncated`: an answer that was cut, and asked for again
+with more room. `unexpected`: not an error a judge should raise."""
+
+Family = Literal[
+    "transient", "permanent", "quota", "content_filter", "context_too_long", "truncated"
+]
+
+_FAMILY: Final[dict[str, Family]] = {
+    **dict.fromkeys(("rate_limit", "server", "timeout", "connection", "unreadable"), "transient"),
+    "quota": "quota",
+    "content_filter": "content_filter",
+    "context_too_long": "context_too_long",
+    "truncated": "truncated",
+}
 
 UNREACHABLE: Final = "unreachable"
 """The `code` of a TransientError where no connection could be made (refused, unknown host)."""
@@ -72,6 +86,17 @@ def classify(error: Exception) -> FailureClass:
     if isinstance(error, TransientError):
         return "connection" if error.status is None else "server"
     return "bad_request"
+
+
+def family(kind: str) -> Family:
+    """Say what a failure of a class means for whoever pays: may it pass, or never.
+
+    Examples
+    --------
+    >>> family("rate_limit"), family("authentication")
+    ('transient', 'permanent')
+    """
+    return _FAMILY.get(kind, "permanent")
 
 
 def describe(error: Exception) -> str:

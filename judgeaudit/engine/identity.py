@@ -97,6 +97,8 @@ class RunMeta:
         out |= {f"corpus.{k}": getattr(self.corpus, k) for k in ("name", "subset", "n_items")}
         out["corpus.sha256"] = self.corpus.sha256
         out["template.sha256"] = sha256_text(self.template)
+        if "retry_truncated" in self.extra:
+            out["retry_truncated"] = self.extra["retry_truncated"]
         return out
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.hashing import canonical_json, sha256_text
 from judgeaudit.core.records import Item
+from judgeaudit.engine.chain import plain_text, storable
 from judgeaudit.engine.identity import RunMeta, differences, refuse
 from judgeaudit.engine.lock import RunLock
 from judgeaudit.engine.plan import Plan
@@ -26,7 +27,7 @@ from judgeaudit.engine.schema import (
     translated,
 )
 from judgeaudit.engine.view import LedgerView
-from judgeaudit.engine.writer import Row, Writer, plain_text, storable
+from judgeaudit.engine.writer import Row, Writer
 
 __all__ = ["Ledger"]
 
@@ -98,7 +99,7 @@ class Ledger(LedgerView):
                     _create(db, meta, plan)
             ledger = cls(path)
             if known:
-                ledger._check_same_run(meta, plan)
+                cls.check_same_run(ledger, meta, plan)
             with translated(path):
                 ledger._writer = Writer(db, path, meta.versions)
         except BaseException:
@@ -113,31 +114,20 @@ class Ledger(LedgerView):
         ledger._writer.start()
         return ledger
 
-    def _check_same_run(self, meta: RunMeta, plan: Plan) -> None:
-        found = differences(self.meta, meta)
-        if not found and self.plan_sha256 != plan.sha256:
-            found = self._plan_differences(plan)
-        if found:
-            raise refuse(self.path, found)
+    @staticmethod
+    def check_same_run(view: LedgerView, meta: RunMeta, plan: Plan) -> None:
+        """Refuse a ledger of another run.
 
-    def _plan_differences(self, plan: Plan) -> list[str]:
-        with self._reading() as db:
-            mine = [plain_text(k) for (k,) in db.execute("SELECT key FROM items ORDER BY id")]
-            digests = dict(db.execute("SELECT id, prompt_sha256 FROM cells"))
-        theirs = [i.key for i in plan.items]
-        if mine != theirs:
-            gone, new = sorted(set(mine) - set(theirs)), sorted(set(theirs) - set(mine))
-            return [
-                f"items: {len(keys)} {what} ({', '.join(map(repr, keys[:_NAMED]))})"
-                for what, keys in (("are no longer there", gone), ("are new", new))
-                if keys
-            ]
-        changed = [c for c, d in digests.items() if plan.prompt_sha256(c) != d.hex()]
-        if changed:
-            item, column = plan.place(changed[0])
-            where = f"the first for item {item.key!r} under {column.condition.id}"
-            return [f"prompts: {len(changed)} of {len(digests)} differ, {where}"]
-        return ["the calls or their order"]
+        Raises
+        ------
+        LedgerError
+            Saying what differs.
+        """
+        found = differences(view.meta, meta)
+        if not found and view.plan_sha256 != plan.sha256:
+            found = _plan_differences(view, plan)
+        if found:
+            raise refuse(view.path, found)
 
     def submit(self, row: Row) -> asyncio.Future[None]:
         """Hand a row to the writer; the future is done once the row is committed.
@@ -208,6 +198,27 @@ class Ledger(LedgerView):
     def __enter__(self) -> Self:
         """Return the ledger."""
         return self
+
+
+def _plan_differences(view: LedgerView, plan: Plan) -> list[str]:
+    with translated(view.path):
+        db = view.connection
+        mine = [plain_text(k) for (k,) in db.execute("SELECT key FROM items ORDER BY id")]
+        digests = dict(db.execute("SELECT id, prompt_sha256 FROM cells"))
+    theirs = [i.key for i in plan.items]
+    if mine != theirs:
+        gone, new = sorted(set(mine) - set(theirs)), sorted(set(theirs) - set(mine))
+        return [
+            f"items: {len(keys)} {what} ({', '.join(map(repr, keys[:_NAMED]))})"
+            for what, keys in (("are no longer there", gone), ("are new", new))
+            if keys
+        ]
+    changed = [c for c, d in digests.items() if plan.prompt_sha256(c) != d.hex()]
+    if changed:
+        item, column = plan.place(changed[0])
+        where = f"the first for item {item.key!r} under {column.condition.id}"
+        return [f"prompts: {len(changed)} of {len(digests)} differ, {where}"]
+    return ["the calls or their order"]
 
 
 def _remove(path: Path) -> None:

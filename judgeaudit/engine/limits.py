@@ -31,10 +31,17 @@ class Limits:
         a random half of it is left out.
     longest_wait : float
         A server that asks for a longer wait than this (Retry-After) stops the run.
-    requests : int, optional
-        Requests of this session at most, retries included; None: as many as the plan needs.
     give_up_after : int
         Failures in a row after which a run stops, see `Breaker`.
+    adaptive : bool
+        Whether fewer calls than `concurrency` are in flight while the provider is slow, failing
+        or refusing, see `Window`.
+    requests_per_minute, tokens_per_minute : float, optional
+        Rates that the provider allows, retries included, prompt and answer together.
+    watch_seconds : float
+        Age at which the oldest call in flight is named.
+    retry_truncated : int, optional
+        A truncated answer is asked for once more with this cap on its tokens.
 
     Raises
     ------
@@ -50,12 +57,18 @@ class Limits:
     backoff_most: float = 60.0
     longest_wait: float = 600.0
     give_up_after: int = 20
-    requests: int | None = None
+    adaptive: bool = True
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    watch_seconds: float = 30.0
+    retry_truncated: int | None = None
 
     def __post_init__(self) -> None:
         """Check that every bound is positive."""
         for name in self.__slots__:
             value = getattr(self, name)
+            if isinstance(value, bool):
+                continue
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}", mend="It must be more than 0")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judgeaudit.core.errors import LedgerError
 
-__all__ = ["RunLock"]
+__all__ = ["RunLock", "holder"]
 
 
 class RunLock:
@@ -92,6 +92,21 @@ class RunLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def holder(ledger: Path) -> str | None:
+    """Return the process id of whoever writes a ledger now; None: nobody."""
+    try:
+        fd = os.open(ledger.with_name(ledger.name + ".lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+    finally:
+        os.close(fd)
+    return None
 
 
 _HELD: weakref.WeakSet[RunLock] = weakref.WeakSet()

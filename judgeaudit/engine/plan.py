@@ -6,8 +6,8 @@ import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,11 +93,18 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Freeze the arrays, and keep the prompts used last."""
-        self.cells.flags.writeable = False
-        self.repeats.flags.writeable = False
+        for name in ("cells", "repeats"):
+            # shared memory of another process is read-only already
+            if getattr(self, name).flags.writeable:
+                getattr(self, name).flags.writeable = False
         object.__setattr__(self, "judge_sha256", self.judge.sha256)
         keep = functools.lru_cache(maxsize=_PROMPTS_KEPT)
         object.__setattr__(self, "_prompt_of_cell", keep(self._checked_prompt))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take a plan to another process without the prompts that are kept."""
+        kept = tuple(getattr(self, f.name) for f in fields(self) if f.init)
+        return Plan, kept
 
     @property
     def n_calls(self) -> int:

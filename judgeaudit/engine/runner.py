@@ -8,11 +8,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.errors import (
     ConfigError,
-    JudgeAuditError,
     JudgeError,
     LedgerError,
     PermanentError,
@@ -20,18 +19,26 @@ from judgeaudit.core.errors import (
     TransientError,
 )
 from judgeaudit.core.records import Call, JudgePrompt, Reply, Verdict
+from judgeaudit.engine.attempt import Asker, DrainedError, Tally
 from judgeaudit.engine.breaker import RESUME, Breaker
+from judgeaudit.engine.budget import BudgetLike
 from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits, backoff
+from judgeaudit.engine.meter import Meter, answer_cap
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
 from judgeaudit.engine.summary import RunSummary
-from judgeaudit.engine.writer import Answer, Row
-from judgeaudit.judges.base import Judge
+from judgeaudit.engine.throttle import Throttle, ThrottleLike
+from judgeaudit.engine.watch import Watch
+from judgeaudit.engine.writer import Answer, Failure, Row
+from judgeaudit.judges.base import Judge, RoomyJudge
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tenacity import RetryCallState
 
 __all__ = ["Parse", "RunSummary", "run_plan"]
@@ -41,36 +48,18 @@ Parse = Callable[[Reply], Verdict]
 _TRIES_AT_FIRST = 2
 
 
-class _DrainedError(Exception):
-    """A wait was cut short because the run is stopping."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """One call while it is being asked."""
-
-    attempts: int = 0
-    began: float = 0.0
-    seconds: float = 0.0
-    error: TransientError | None = None
-
-
 @dataclass(slots=True, eq=False)
 class _Run:
     plan: Plan
-    judge: Judge
     ledger: Ledger
     limits: Limits
-    gate: Gate
+    asker: Asker
     progress: Progress
     parse: Parse
     breaker: Breaker
     todo: Iterator[int] = field(default_factory=lambda: iter(()))
-    draining: asyncio.Event = field(default_factory=asyncio.Event)
-    fatal: JudgeAuditError | None = None
     workers: list[asyncio.Task[None]] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
-    requests: int = 0
     cost: float | None = 0.0
 
     async def work(self, n_open: int) -> None:
@@ -80,7 +69,7 @@ class _Run:
         await self._pool(min(self.limits.concurrency, n_open - 1))
 
     async def _pool(self, n: int, most: int | None = None) -> None:
-        if n < 1 or self.draining.is_set():
+        if n < 1 or self.asker.draining.is_set():
             return
         self.ledger.batch_by(n)
         calls = itertools.islice(self.todo, most)
@@ -97,47 +86,50 @@ class _Run:
 
     def drain(self) -> None:
         """Make no new request; calls in flight go on."""
-        self.draining.set()
+        self.asker.draining.set()
 
     def stop(self) -> None:
         """Drop the calls in flight."""
-        self.draining.set()
+        self.asker.draining.set()
         for task in self.workers:
             task.cancel()
 
     async def _worker(self, calls: Iterator[int]) -> None:
         for position in calls:
-            if self.draining.is_set():
+            if self.asker.draining.is_set():
                 return
             await self._one(position)
 
     async def _one(self, position: int) -> None:
         prompt, call = self.plan.prompt(position), self.plan.call(position)
-        tally = _Tally()
+        tally = Tally()
         try:
             reply = await self._ask(prompt, call, tally)
-        except _DrainedError:
+        except DrainedError:
             # asked, failed, and not asked again: that must not vanish either
             if tally.error is not None:
                 await self._failed(position, tally.error, tally)
         except QuotaExhaustedError as error:
             # before the failure is recorded: this, not the breaker's words, is why the run stops
-            self._give_up(
-                QuotaExhaustedError(
-                    error.what,
-                    where=error.where,
-                    mend=error.mend or RESUME,
-                    status=error.status,
-                    code=error.code,
-                )
-            )
+            self._out_of_credit(error)
             await self._failed(position, error, tally)
         except Exception as error:  # noqa: BLE001 - one call's failure is a record, not the run's
             await self._failed(position, error, tally)
         else:
             await self._answered(position, reply, tally)
 
-    async def _ask(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
+    def _out_of_credit(self, error: QuotaExhaustedError) -> None:
+        self.asker.give_up(
+            QuotaExhaustedError(
+                error.what,
+                where=error.where,
+                mend=error.mend or RESUME,
+                status=error.status,
+                code=error.code,
+            )
+        )
+
+    async def _ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type
 
         # fresh for each call: tenacity keeps state in it, and calls run side by side
@@ -145,10 +137,10 @@ class _Run:
             retry=retry_if_exception_type(TransientError),
             wait=self._wait,
             stop=self._enough,
-            sleep=self._pause,
+            sleep=self.asker.pause,
             reraise=True,
         )
-        return await retrying(self._attempt, prompt, call, tally)
+        return await retrying(self.asker.ask, prompt, call, tally)
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -156,12 +148,12 @@ class _Run:
         return backoff(self.limits, state.attempt_number, asked)
 
     def _enough(self, state: RetryCallState) -> bool:
-        tally: _Tally = state.args[2]
+        tally: Tally = state.args[2]
         spent = time.monotonic() - tally.began
         return (
             tally.attempts >= self.limits.attempts
             or spent + state.upcoming_sleep >= self.limits.call_seconds
-            or self.draining.is_set()
+            or self.asker.draining.is_set()
             # a wrong address is told at once; an outage in mid-run is waited for
             or (
                 self.breaker.untried
@@ -171,74 +163,14 @@ class _Run:
             )
         )
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self.draining.wait()
-        except TimeoutError:
-            return
-        raise _DrainedError
-
-    async def _attempt(self, prompt: JudgePrompt, call: Call, tally: _Tally) -> Reply:
-        await self.gate.passed(self._pause)
-        most = self.limits.requests
-        if most is not None and self.requests >= most:
-            self._give_up(JudgeError(f"the budget of {most} requests is spent", mend=RESUME))
-            raise _DrainedError
-        now = time.monotonic()
-        if tally.attempts == 0:
-            tally.began = now
-        left = min(self.limits.attempt_seconds, tally.began + self.limits.call_seconds - now)
-        if left <= 0 and tally.error is not None:
-            raise tally.error
-        tally.attempts += 1
-        self.requests += 1
-        try:
-            async with asyncio.timeout(left):
-                reply = await self.judge.ask(prompt, call)
-        except TimeoutError:
-            tally.error = TransientError(f"no answer within {left:.3g} s", code="timeout")
-            raise tally.error from None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # a client library cancelled itself: that must not end the worker unnoticed
-            tally.error = TransientError("the client dropped the request", code="cancelled")
-            raise tally.error from None
-        except TransientError as error:
-            tally.error = error
-            self._hold(error)
-            raise
-        if not isinstance(reply, Reply):
-            raise PermanentError(f"the judge returned a {type(reply).__name__}, not a Reply")
-        tally.seconds = time.monotonic() - now
-        return reply
-
-    def _hold(self, error: TransientError) -> None:
-        if error.retry_after is None or error.retry_after <= 0:
-            return
-        if error.retry_after > self.limits.longest_wait:
-            self._give_up(
-                JudgeError(
-                    f"the server asks to wait {error.retry_after:.0f} s, longer than the "
-                    f"{self.limits.longest_wait:.0f} s allowed: {error.what}",
-                    mend=RESUME,
-                    status=error.status,
-                )
-            )
-        else:
-            self.gate.hold(error.retry_after)
-
-    async def _answered(self, position: int, reply: Reply, tally: _Tally) -> None:
-        try:
-            verdict = self.parse(reply)
-        except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
-            verdict = Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
+    async def _answered(self, position: int, reply: Reply, tally: Tally) -> None:
+        verdict = self._read(reply)
         if verdict.outcome == "error":
             # an answer that is no answer: recorded as a failure, and asked again by a rerun
             await self._failed(position, PermanentError(verdict.note or "no answer"), tally)
             return
+        if verdict.outcome == "truncated" and self.limits.retry_truncated is not None:
+            reply, verdict = await self._longer(position, reply, verdict, tally)
         seconds = reply.seconds or tally.seconds
         await self._commit(Answer(position, reply, verdict, tally.attempts, seconds))
         self.breaker.answered()
@@ -248,12 +180,45 @@ class _Run:
             self.cost += reply.cost
         self._count(verdict.outcome, reply.cost)
 
-    async def _failed(self, position: int, error: Exception, tally: _Tally) -> None:
+    def _read(self, reply: Reply) -> Verdict:
+        try:
+            return self.parse(reply)
+        except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
+            return Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
+
+    async def _longer(
+        self, position: int, cut: Reply, verdict: Verdict, tally: Tally
+    ) -> tuple[Reply, Verdict]:
+        """Ask once more with a larger cap; where that fails, the cut answer stays the answer."""
+        cap = self.limits.retry_truncated
+        row = Failure(
+            position, "truncated", None, cut.finish_reason, _cut_words(cut), tally.attempts
+        )
+        tally.attempts, tally.began, tally.error, tally.cap = 0, 0.0, None, cap
+        prompt, call = self.plan.prompt(position), self.plan.call(position)
+        try:
+            reply = await self._ask(prompt, call, tally)
+            read = self._read(reply)
+        except Exception as error:  # noqa: BLE001 - what was paid for is kept
+            if isinstance(error, QuotaExhaustedError):
+                self._out_of_credit(error)
+            # the requests of the cut answer, and those that failed since
+            tally.attempts += row.attempts
+            why = "the run was stopped" if isinstance(error, DrainedError) else describe(error)
+            note = f"asked again with a cap of {cap} tokens: {why}"
+            return cut, verdict.model_copy(update={"note": note})
+        await self._commit(row)
+        note = f"asked again with a cap of {cap} tokens, since the first answer was cut"
+        if read.note:
+            note += f"; {read.note}"
+        return _both(cut, reply), read.model_copy(update={"note": note})
+
+    async def _failed(self, position: int, error: Exception, tally: Tally) -> None:
         await self._commit(failure_row(position, error, tally.attempts))
         self._count("error", None)
         why = self.breaker.failed(error)
         if why is not None:
-            self._give_up(why)
+            self.asker.give_up(why)
 
     async def _commit(self, row: Row) -> None:
         await self.ledger.submit(row)
@@ -262,17 +227,37 @@ class _Run:
         self.outcomes[outcome] += 1
         self.progress.count(outcome, cost)
 
-    def _give_up(self, error: JudgeAuditError) -> None:
-        if self.fatal is None:
-            self.fatal = error
-            self.drain()
+
+def _cut_words(cut: Reply) -> str:
+    text = " ".join((cut.text or "").split())
+    return f"the answer was cut after {cut.completion_tokens or 'unknown'} tokens: {text}"[:1000]
 
 
-def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger) -> None:
+def _both(cut: Reply, reply: Reply) -> Reply:
+    """Return the second answer with the tokens and the cost of both requests."""
+    sums: dict[str, Any] = {}
+    for name in ("prompt_tokens", "completion_tokens", "cost"):
+        one, two = getattr(cut, name), getattr(reply, name)
+        sums[name] = None if one is None or two is None else one + two
+    return reply.model_copy(update=sums)
+
+
+def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger, limits: Limits) -> None:
     if ledger.plan_sha256 != plan.sha256:
         raise LedgerError("the ledger is of another plan", where=str(ledger.path))
     if judge.spec.sha256 != plan.judge_sha256:
         raise ConfigError(f"the plan is for the judge {plan.judge.model!r}, not for this one")
+    larger, cap = limits.retry_truncated, answer_cap(plan.judge.decoding)
+    if larger is not None and not isinstance(judge, RoomyJudge):
+        raise ConfigError(
+            f"a judge of the backend {plan.judge.backend!r} cannot be asked for a longer answer",
+            mend="Leave --retry-truncated out",
+        )
+    if larger is not None and cap is not None and larger <= cap:
+        raise ConfigError(
+            f"--retry-truncated {larger} is no more than the cap of {cap} tokens",
+            mend="Give a larger one",
+        )
 
 
 async def run_plan(
@@ -284,7 +269,11 @@ async def run_plan(
     progress: Progress | None = None,
     control: RunControl | None = None,
     gate: Gate | None = None,
+    throttle: ThrottleLike | None = None,
+    budget: BudgetLike | None = None,
+    price: Price | None = None,
     parse: Parse | None = None,
+    only: NDArray[np.bool_] | None = None,
 ) -> RunSummary:
     """Ask every call of the plan that the ledger has no answer for.
 
@@ -303,9 +292,18 @@ async def run_plan(
     control : RunControl, optional
         Drains or stops the run from outside.
     gate : Gate, optional
-        Shared by judges of one provider.
+        Shut by a Retry-After; for runs that share nothing else.
+    throttle : ThrottleLike, optional
+        Window, rates and gate, shared by all judges of one provider; made from `limits` by
+        default.
+    budget : BudgetLike, optional
+        Caps on what the run may use, with what it used already.
+    price : Price, optional
+        Of the judge's tokens.
     parse : callable, optional
         Reply -> Verdict; the package's parser by default.
+    only : array of bool, shape (n_calls,), optional
+        Calls that are this run's share; the others are left alone.
 
     Returns
     -------
@@ -333,26 +331,35 @@ async def run_plan(
     limits = limits or Limits()
     progress = progress or SilentProgress()
     control = control or RunControl()
-    _check_belonging(plan, judge, ledger)
+    _check_belonging(plan, judge, ledger, limits)
     began = time.monotonic()
     positions = ledger.open_positions()
-    before = plan.n_calls - int(positions.size)
+    planned = plan.n_calls
+    if only is not None:
+        positions, planned = positions[only[positions]], int(only.sum())
+    before = planned - int(positions.size)
     breaker = Breaker(limits, fresh=before == 0)
-    run = _Run(plan, judge, ledger, limits, gate or Gate(), progress, parse, breaker)
+    throttle = throttle or Throttle(limits, gate=gate)
+    meter = Meter(answer_cap(plan.judge.decoding))
+    watch = Watch(progress.note, first=limits.watch_seconds, served=ledger.served_models())
+    asker = Asker(judge, limits, throttle, meter, watch, budget, price)
+    run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
-    progress.begin(plan.n_calls, before)
+    progress.begin(planned, before)
+    watching = asyncio.create_task(watch.run())
     try:
         await run.work(int(positions.size))
     finally:
+        watching.cancel()
         control.unbind()
         progress.end()
         if ledger.broken is None:
             ledger.flush()
     failed = run.outcomes.pop("error", 0)
     answered = run.outcomes.total()
-    if run.fatal is not None:
-        raise run.fatal
+    if asker.fatal is not None:
+        raise asker.fatal
     if failed and not answered and not before and not control.interrupts:
         error = await asyncio.to_thread(ledger.failures)
         raise JudgeError(
@@ -361,13 +368,13 @@ async def run_plan(
     if failed:
         run.outcomes["error"] = failed
     return RunSummary(
-        planned=plan.n_calls,
+        planned=planned,
         answered_before=before,
         answered=answered,
         failed=failed,
-        requests=run.requests,
+        requests=asker.requests,
         outcomes=dict(run.outcomes),
         cost=run.cost,
         seconds=time.monotonic() - began,
-        interrupted=control.interrupts > 0 and before + answered + failed < plan.n_calls,
+        interrupted=control.interrupts > 0 and before + answered + failed < planned,
     )

@@ -7,7 +7,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -19,11 +19,11 @@ from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.hashing import canonical_json
 from judgeaudit.core.records import RunFacts
 from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable
+from judgeaudit.engine.chain import genesis, plain_text, storable
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.schema import check_kind, connect, translated
-from judgeaudit.engine.writer import genesis, plain_text, storable
 
-__all__ = ["LedgerView"]
+__all__ = ["NAMES", "LedgerView"]
 
 _PAGE: Final = 1000
 
@@ -37,13 +37,24 @@ JOIN cells e ON e.id = c.cell JOIN items i ON i.id = e.item JOIN columns o ON o.
 LEFT JOIN verdicts v ON v.call = c.position LEFT JOIN replies r ON r.call = c.position
 LEFT JOIN served s ON s.id = v.served LEFT JOIN batches b ON b.id = v.batch
 """
-_NAMES: Final = (
+# the small tables lead, so that the indexes find the calls
+_PLACES: Final = """
+SELECT c.position FROM items i CROSS JOIN columns o
+CROSS JOIN cells e ON e.item = i.id AND e.col = o.id CROSS JOIN calls c ON c.cell = e.id WHERE 1
+"""
+NAMES: Final = (
     *("position", "item", "condition", "wording", "repeat", "prompt_sha256"),
     *("outcome", "label", "confidence", "rationale", "note"),
     *("text", "finish_reason", "refusal", "reasoning", "served_model", "system_fingerprint"),
     *("request_id", "prompt_tokens", "completion_tokens", "cost", "seconds", "attempts"),
     *("committed_at", "extra"),
 )
+
+
+def _named(row: tuple[Any, ...]) -> dict[str, Any]:
+    out = dict(zip(NAMES, map(plain_text, row), strict=True))
+    out["prompt_sha256"] = out["prompt_sha256"].lower()
+    return out
 
 
 class LedgerView:
@@ -166,6 +177,12 @@ class LedgerView:
         with self._reading() as db:
             return int(db.execute(sql).fetchone()[0])
 
+    def served_models(self) -> list[str]:
+        """Return the names of the models that answered, in order of their first answer."""
+        with self._reading() as db:
+            found = db.execute("SELECT model FROM served WHERE model IS NOT NULL ORDER BY id")
+            return list(dict.fromkeys(str(plain_text(m)) for (m,) in found))
+
     def head(self) -> str:
         """Return the head of the hash chain over everything committed, in hex."""
         with self._reading() as db:
@@ -255,24 +272,62 @@ class LedgerView:
         Yields
         ------
         dict
-            Keys as of `_NAMES`; `outcome` is None for a call without a reply.
+            Keys as of `NAMES`; `outcome` is None for a call without a reply.
+        """
+        if item is None and condition is None:
+            pages = self._pages(start)
+        else:
+            pages = self._pages_of(self.positions(item=item, condition=condition, start=start))
+        for page in pages:
+            yield from map(_named, page)
+
+    def rows_at(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the calls at these positions, ascending, in the form of `rows`."""
+        at = np.unique(np.asarray(positions, dtype=np.int64))
+        return [_named(row) for page in self._pages_of(at) for row in page]
+
+    def positions(
+        self, *, item: str | None = None, condition: str | None = None, start: int = 0
+    ) -> NDArray[np.int64]:
+        """Return the positions of the calls of an item, a condition or both, ascending.
+
+        Parameters
+        ----------
+        item, condition, start
+            As of `rows`.
         """
         where, values = "", []
         for column, value in (("i.key", item), ("o.condition", condition)):
             if value is not None:
                 where += f" AND {column} = ?"
                 values.append(storable(value))
-        sql = f"{_ROWS} WHERE c.position >= ?{where} ORDER BY c.position LIMIT {_PAGE}"
+        # sorted here, once, and not by SQLite for each page
+        sql = f"{_PLACES}{where}"
+        with self._reading() as db:
+            found = np.fromiter((r[0] for r in db.execute(sql, values)), dtype=np.int64)
+        found.sort()
+        return found[np.searchsorted(found, start) :]
+
+    def _pages(self, start: int) -> Iterator[list[tuple[Any, ...]]]:
+        sql = f"{_ROWS} WHERE c.position >= ? ORDER BY c.position LIMIT {_PAGE}"
         while True:
             with self._reading() as db:
-                page = db.execute(sql, (start, *values)).fetchall()
-            for row in page:
-                out = dict(zip(_NAMES, map(plain_text, row), strict=True))
-                out["prompt_sha256"] = out["prompt_sha256"].lower()
-                yield out
+                page = db.execute(sql, (start,)).fetchall()
+            yield page
             if len(page) < _PAGE:
                 return
             start = page[-1][0] + 1
+
+    def _pages_of(self, positions: NDArray[np.int64]) -> Iterator[list[tuple[Any, ...]]]:
+        for at in range(0, positions.size, _PAGE):
+            some = positions[at : at + _PAGE].tolist()
+            marks = ", ".join("?" * len(some))
+            with self._reading() as db:
+                # few rows, found by their primary key: sorting them costs nothing
+                page = db.execute(
+                    f"{_ROWS} WHERE c.position IN ({marks}) ORDER BY c.position", some
+                ).fetchall()
+            yield page
 
     def failures(self) -> list[dict[str, Any]]:
         """Return all recorded failures in order of writing, one plain dict each."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import sqlite3
 import threading
@@ -16,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from judgeaudit.core.clock import now_utc
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.records import Reply, Verdict
+from judgeaudit.engine.chain import chain, genesis, insert, served_names
 from judgeaudit.engine.schema import explain
 
-__all__ = ["Answer", "Failure", "Writer", "chain", "genesis", "plain_text", "storable"]
+__all__ = ["Answer", "Failure", "Row", "Writer", "answer_row"]
 
 _BATCH_ROWS: Final = 64
 _BATCH_MOST: Final = 1024
@@ -76,21 +76,6 @@ Row = Answer | Failure
 Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]
 
 
-def storable(value: Any) -> Any:
-    """Return a text that SQLite can hold: one with lone surrogates becomes bytes."""
-    if isinstance(value, str) and not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return value.encode("utf-8", "surrogatepass")
-    return value
-
-
-def plain_text(value: Any) -> Any:
-    """Undo `storable`: bytes in a text column are a text with lone surrogates."""
-    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-
-
 def _count(value: int | None) -> int | None:
     # a server may claim anything; what no 64-bit column can hold is not a token count
     return value if value is not None and 0 <= value < 1 << 62 else None
@@ -126,50 +111,6 @@ def answer_row(row: Answer) -> tuple[Any, ...]:
     )
 
 
-def genesis(db: sqlite3.Connection) -> bytes:
-    """Hash what was written before the first call: the first link of the chain."""
-    digest = hashlib.sha256()
-    for sql in (
-        "SELECT key, value FROM meta ORDER BY key",
-        "SELECT * FROM items ORDER BY id",
-        "SELECT * FROM columns ORDER BY id",
-        "SELECT id, hex(sha256) FROM parts ORDER BY id",
-    ):
-        for row in db.execute(sql):
-            digest.update(b"\n" + json.dumps([plain_text(v) for v in row]).encode())
-        digest.update(b"\n\n")
-    return digest.digest()
-
-
-def chain(
-    head: bytes,
-    batch: tuple[int, int, str, float],
-    answers: Sequence[tuple[Any, ...]],
-    failures: Sequence[tuple[Any, ...]],
-) -> bytes:
-    """Return the next head: sha256 over the last head, the batch's own facts and its rows.
-
-    Parameters
-    ----------
-    head : bytes
-        The previous head, `genesis` at first.
-    batch : tuple
-        (id, session, committed_at, elapsed).
-    answers : sequence of tuple
-        Rows as of `answer_row`, by position.
-    failures : sequence of tuple
-        (call, class, status, code, message, attempts), in order of writing.
-    """
-    digest = hashlib.sha256(head)
-    # ASCII escapes keep lone surrogates and separate rows without doubt
-    digest.update(json.dumps(batch).encode())
-    for rows in (answers, failures):
-        for row in rows:
-            digest.update(b"\n" + json.dumps(row).encode())
-        digest.update(b"\n\n")
-    return digest.digest()
-
-
 class Writer:
     """Commits rows in a thread of its own, so that fsync never holds up the event loop.
 
@@ -198,12 +139,7 @@ class Writer:
         last = db.execute("SELECT id, head FROM batches ORDER BY id DESC LIMIT 1").fetchone()
         self._batch: int = last[0] if last else 0
         self._head: bytes = last[1] if last else genesis(db)
-        self._served: dict[tuple[str | None, str | None], int] = {
-            (plain_text(model), plain_text(fingerprint)): number
-            for number, model, fingerprint in db.execute(
-                "SELECT id, model, fingerprint FROM served"
-            )
-        }
+        self._served = served_names(db)
         self._rows: list[tuple[Row, Waiter | None]] = []
         self._news = threading.Condition()
         self._closing = False
@@ -317,23 +253,7 @@ class Writer:
             elapsed = round(time.monotonic() - self._began, 3)
             batch = (self._batch + 1, session, now_utc(), elapsed)
             head = chain(self._head, batch, answers, failures)
-            db.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*batch, len(answers), len(failures), head),
-            )
-            db.executemany(
-                "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(a[0], batch[0], *a[1:9], self._intern(a[9], a[10])) for a in answers],
-            )
-            db.executemany(
-                "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(a[0], *map(storable, a[11:])) for a in answers],
-            )
-            db.executemany(
-                "INSERT INTO failures (call, batch, class, status, code, message, attempts) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(f[0], batch[0], *map(storable, f[1:])) for f in failures],
-            )
+            insert(db, batch, head, answers=answers, failures=failures, served=self._served)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -342,17 +262,6 @@ class Writer:
                 del self._served[name]
             raise
         self._session, self._batch, self._head = session, batch[0], head
-
-    def _intern(self, model: str | None, fingerprint: str | None) -> int:
-        number = self._served.get((model, fingerprint))
-        if number is None:
-            number = len(self._served) + 1
-            self._db.execute(
-                "INSERT INTO served VALUES (?, ?, ?)",
-                (number, storable(model), storable(fingerprint)),
-            )
-            self._served[model, fingerprint] = number
-        return number
 
 
 def _resolve(waiters: Sequence[Waiter], error: LedgerError | None) -> None:

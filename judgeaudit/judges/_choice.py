@@ -117,7 +117,7 @@ def items_for(judge: str, preset_items: int | None) -> int | None:
 def price_of(judge: JudgeSpec) -> tuple[float, float] | None:
     """Return US dollars a token sent and a token answered; None: not known, which is not 0."""
     if judge.backend == "litellm":
-        from judgeaudit.judges.via_litellm import price
+        from judgeaudit.judges._litellm import price
 
         return price(judge.model, judge.api_base)
     return None

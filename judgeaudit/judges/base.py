@@ -8,7 +8,15 @@ from typing import Protocol, runtime_checkable
 from judgeaudit.core.records import Call, Item, JudgePrompt, JudgeSpec, Reply
 from judgeaudit.core.registry import Registry
 
-__all__ = ["JUDGES", "Judge", "JudgeFactory", "PlantedJudge", "ProbedJudge"]
+__all__ = [
+    "JUDGES",
+    "Judge",
+    "JudgeFactory",
+    "PlantedJudge",
+    "ProbedJudge",
+    "RoomyJudge",
+    "TimedJudge",
+]
 
 
 class Judge(Protocol):
@@ -85,6 +93,15 @@ class TimedJudge(Protocol):
     """A judge that cuts a request off by itself, after the seconds it is told."""
 
     attempt_seconds: float
+
+
+@runtime_checkable
+class RoomyJudge(Protocol):
+    """A judge that can be given more room for an answer that was cut."""
+
+    async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
+        """Ask once, as `Judge.ask` does, with another cap on the answer's tokens."""
+        ...
 
 
 class JudgeFactory(Protocol):

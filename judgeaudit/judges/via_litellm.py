@@ -7,23 +7,20 @@ list fetched at import, `.env` files. Keys come from the environment and nowhere
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import copy
 import datetime as dt
-import functools
 import json
-import logging
 import os
 import time
-import warnings
 import weakref
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
 from judgeaudit.judges._faults import gather, read_fault, retry_after
 from judgeaudit.judges._formats import format_parameters
+from judgeaudit.judges._litellm import litellm_library, price
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
 
@@ -119,6 +116,12 @@ class LiteLLMJudge:
         """
         return await self._request(prompt, call.seed)
 
+    async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
+        """Make one request with another cap on the answer's tokens; see `RoomyJudge`."""
+        named = "max_completion_tokens" in self._spec.decoding
+        cap = {"max_completion_tokens" if named else "max_tokens": max_tokens}
+        return await self._request(prompt, call.seed, cap)
+
     async def probe(self) -> Reply:
         """Make one request that shows that server, key, model and parameters are accepted.
 
@@ -146,13 +149,15 @@ class LiteLLMJudge:
             return
         _OPEN.discard(self)
         if not _OPEN:
-            litellm = _litellm()
+            litellm = litellm_library()
             await litellm.close_litellm_async_clients()
             # a closed client left in the cache would be handed to the next judge
             litellm.in_memory_llm_clients_cache.flush_cache()
 
-    async def _request(self, prompt: JudgePrompt, seed: int) -> Reply:
-        litellm = _litellm()
+    async def _request(
+        self, prompt: JudgePrompt, seed: int, more: dict[str, Any] | None = None
+    ) -> Reply:
+        litellm = litellm_library()
         _OPEN.add(self)
         seeded = {"seed": seed} if self._spec.sends_seed else {}
         messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
@@ -166,7 +171,7 @@ class LiteLLMJudge:
                     messages=messages,
                     timeout=self.attempt_seconds + 5,
                     **seeded,
-                    **self._parameters,
+                    **copy.deepcopy(self._parameters | (more or {})),
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
@@ -245,49 +250,8 @@ class LiteLLMJudge:
         return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
 
 
-def price(model: str, api_base: str | None = None) -> tuple[float, float] | None:
-    """Return the price of a model.
-
-    Parameters
-    ----------
-    model : str
-        A LiteLLM model string.
-    api_base : str, optional
-        A server that is not the provider's own asks its own price, which nobody knows here.
-
-    Returns
-    -------
-    tuple of float, or None
-        US dollars for one prompt token and for one completion token, from the list that LiteLLM
-        ships; None where the price is not known. An entry with no price at all counts as not
-        known, never as free.
-    """
-    litellm = _litellm()
-    try:
-        bare, provider, *_ = litellm.get_llm_provider(model)
-    except litellm.BadRequestError:
-        return None
-    host = _host(api_base)
-    if api_base and not (provider.startswith("azure") or host.endswith(f".{provider}.com")):
-        return None
-    for name in (model, f"{provider}/{bare}", bare):
-        entry = litellm.model_cost.get(name) or {}
-        rates: Any = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-        known = all(isinstance(r, float | int) for r in rates) and any(rates)
-        if known and entry.get("litellm_provider") == provider:
-            return float(rates[0]), float(rates[1])
-    return None
-
-
-def _host(api_base: str | None) -> str:
-    try:
-        return urlsplit(api_base or "").hostname or ""
-    except ValueError:  # an address that is none, such as http://[::1
-        return ""
-
-
 def _provider(spec: JudgeSpec) -> str:
-    litellm = _litellm()
+    litellm = litellm_library()
     try:
         return str(litellm.get_llm_provider(spec.model)[1])
     except litellm.BadRequestError:
@@ -305,7 +269,7 @@ def _find_key(spec: JudgeSpec, provider: str, given: str | None) -> tuple[str | 
     session, which the first call finds out.
     """
     usual = f"{provider.upper()}_API_KEY"
-    names = _litellm().validate_environment(spec.model)["missing_keys"]
+    names = litellm_library().validate_environment(spec.model)["missing_keys"]
     names = names or ([usual] if usual in os.environ else [])
     if not names or not all(n.endswith("_API_KEY") for n in names):
         return None, given
@@ -355,39 +319,3 @@ def _request_id(answer: Any) -> str | None:
     headers = hidden.get("additional_headers") or {}
     named = headers.get("llm_provider-x-request-id") or headers.get("x-request-id")
     return storable(named) if isinstance(named, str) else _string(answer, "id")
-
-
-def _litellm() -> Any:
-    """Return the library, with everything off that it would do on its own.
-
-    Set again on every call: these are globals, and other code of the process may have its way.
-    """
-    litellm = _import_litellm()
-    litellm.drop_params = False
-    litellm.modify_params = False
-    litellm.cache = None
-    litellm.num_retries = None
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    return litellm
-
-
-@functools.cache
-def _import_litellm() -> Any:
-    # read at import: without the first a price list is fetched, without the second a `.env` found
-    # in any folder above is loaded
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
-    import litellm
-
-    if "LITELLM_LOG" not in os.environ:
-        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
-    # about odd bodies, and about calls that are cancelled while they wait for a thread
-    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-    warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never", RuntimeWarning)
-    litellm.suppress_debug_info = True
-    # a first call imports 40 modules more: here, and not on the clock of a judge's first answer
-    hello = [{"role": "user", "content": "hello"}]
-    with contextlib.suppress(Exception):
-        litellm.completion("openai/warm-up", hello, mock_response="sent nowhere")
-    return litellm

@@ -227,13 +227,3 @@ def test_cancelling_keeps_what_was_answered(path):
     with Ledger.open_readonly(path) as view:
         assert 0 < view.n_answered <= judge.requests
         assert broken_links(view) == []
-
-
-def test_a_budget_of_requests_is_never_passed(path):
-    plan = make_plan(4)
-    judge = PromptJudge(fails(1, busy()), delay=0.001)
-    with pytest.raises(JudgeError, match="the budget of 25 requests is spent"):
-        ask_all(path, plan, judge, requests=25)
-    assert judge.requests == 25
-    with Ledger.open_readonly(path) as view:
-        assert view.facts().requests == 25

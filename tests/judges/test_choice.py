@@ -7,7 +7,7 @@ import pytest
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec
 from judgeaudit.judges._choice import judge_spec
-from judgeaudit.judges.via_litellm import price
+from judgeaudit.judges._litellm import price
 from judgeaudit.policy.prompts import load_judge_template
 
 

@@ -16,9 +16,10 @@ from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._formats import VERDICT_GRAMMAR, VERDICT_SCHEMA
+from judgeaudit.judges._litellm import price
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.parsing import parse
-from judgeaudit.judges.via_litellm import LiteLLMJudge, price
+from judgeaudit.judges.via_litellm import LiteLLMJudge
 
 
 @pytest.fixture(autouse=True)
@@ -300,7 +301,7 @@ def test_the_import_of_litellm_asks_no_network_and_reads_no_dotenv(tmp_path):
 import json, os, sys
 asked = []
 sys.addaudithook(lambda e, a: asked.append(str(a)) if e in ("socket.connect", "socket.getaddrinfo") else None)
-import judgeaudit.judges.via_litellm as door
+import judgeaudit.judges._litellm as door
 known = door.price("openai/gpt-4o-mini") is not None
 print(json.dumps({"asked": asked, "key": "OPENAI_API_KEY" in os.environ, "known": known}))
 """

@@ -206,7 +206,13 @@ class Protocol(Record):
 
 
 class RunFacts(Record):
-    """Everything of a run that is not a score."""
+    """Everything of a run that is not a score.
+
+    Parameters
+    ----------
+    failures : dict of str to int
+        Failed attempts to answer a call, by class, also of calls that were answered later.
+    """
 
     judge: JudgeSpec
     judge_note: str | None = None
@@ -218,6 +224,7 @@ class RunFacts(Record):
     n_answered: int
     outcomes: dict[str, dict[Outcome, int]] = Field(default_factory=dict)
     served_models: dict[str, int] = Field(default_factory=dict)
+    failures: dict[str, int] = Field(default_factory=dict)
     requests: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

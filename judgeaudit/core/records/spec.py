@@ -65,6 +65,22 @@ class AuditSpec(Record):
     out : path, optional
         Folder of the run; the default is derived from the choices, so that the same command
         resumes the same run.
+    concurrency, attempts, attempt_seconds, call_seconds
+        Calls in flight at most, requests a call at most, and their deadlines.
+    adaptive : bool
+        Whether fewer calls are in flight while the provider is slow, failing or refusing.
+    requests_per_minute, tokens_per_minute : float, optional
+        Rates that the provider allows.
+    budget_usd, budget_tokens, budget_calls
+        What the run may use in all its sessions together: US dollars, tokens sent and answered,
+        requests with all retries.
+    prices : path, optional
+        TOML file: model -> US dollars for a million tokens, see `engine.prices`.
+    retry_truncated : int, optional
+        A truncated answer is asked for once more with this cap on its tokens. It decides what is
+        answered, so it is part of the run's identity.
+    executor, workers
+        Where calls are made: in this process, or by so many workers on Ray.
     """
 
     judge: str = "local"
@@ -103,6 +119,16 @@ class AuditSpec(Record):
     attempts: Whole = Field(default=5, ge=1, le=100)
     attempt_seconds: Number = Field(default=120.0, gt=0)
     call_seconds: Number = Field(default=600.0, gt=0)
+    adaptive: bool = True
+    requests_per_minute: Number | None = Field(default=None, gt=0)
+    tokens_per_minute: Number | None = Field(default=None, gt=0)
+    budget_usd: Number | None = Field(default=None, gt=0)
+    budget_tokens: Whole | None = Field(default=None, gt=0)
+    budget_calls: Whole | None = Field(default=None, gt=0)
+    prices: Path | None = None
+    retry_truncated: Whole | None = Field(default=None, ge=1)
+    executor: Literal["local", "ray"] = "local"
+    workers: Whole = Field(default=2, ge=1, le=1024)
 
     @field_validator("decoding")
     @classmethod

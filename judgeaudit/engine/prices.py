@@ -1,0 +1,69 @@
+"""Prices that a user states, for models whose price nobody else knows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Final
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.toml import line_of, read_toml
+from judgeaudit.engine.estimate import Price
+
+__all__ = ["read_prices"]
+
+_PER: Final = 1e6
+_KEYS: Final = ("prompt", "completion")
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """Read a price file: a TOML table a model, US dollars for a million tokens.
+
+    ::
+
+        ["openai/gpt-5.4-mini"]
+        prompt = 0.25
+        completion = 2.00
+
+    Parameters
+    ----------
+    path : Path
+        The file; its tables are named as the judge is on the command line.
+
+    Returns
+    -------
+    dict of str to Price
+        Stated prices, US dollars a token.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, or a price is missing, negative or no number; with file and line.
+    """
+    data, text = read_toml(path)
+
+    def wrong(what: str, *keys: str) -> ConfigError:
+        line = line_of(text, keys)
+        return ConfigError(
+            what,
+            where=f"{path}:{line}" if line else str(path),
+            mend="Write a table for each model, with prompt and completion in US dollars for a "
+            "million tokens",
+        )
+
+    out = {}
+    for model, entry in data.items():
+        if not isinstance(entry, dict):
+            raise wrong(f"{model!r} is no table", model)
+        for name in entry:
+            if name not in _KEYS:
+                raise wrong(f"unknown key {name!r} for {model!r}", model, name)
+        for name in _KEYS:
+            if name not in entry:
+                raise wrong(f"the {name} price of {model!r} is missing", model)
+            value = entry[name]
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0 <= value < math.inf:
+                raise wrong(f"the {name} price of {model!r} is {value!r}", model, name)
+        out[model] = Price(entry["prompt"] / _PER, entry["completion"] / _PER, stated=True)
+    return out

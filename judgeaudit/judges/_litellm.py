@@ -1,0 +1,90 @@
+"""The LiteLLM library, with everything off that it would do on its own, and its price list."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import warnings
+from typing import Any
+from urllib.parse import urlsplit
+
+__all__ = ["litellm_library", "price"]
+
+
+def litellm_library() -> Any:
+    """Return the library, with everything off that it would do on its own.
+
+    Set again on every call: these are globals, and other code of the process may have its way.
+    """
+    litellm = _import_litellm()
+    litellm.drop_params = False
+    litellm.modify_params = False
+    litellm.cache = None
+    litellm.num_retries = None
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+@functools.cache
+def _import_litellm() -> Any:
+    # read at import: without the first a price list is fetched, without the second a `.env` found
+    # in any folder above is loaded
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    import litellm
+
+    if "LITELLM_LOG" not in os.environ:
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    # about odd bodies, and about calls that are cancelled while they wait for a thread
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never", RuntimeWarning)
+    litellm.suppress_debug_info = True
+    # a first call imports 40 modules more: here, and not on the clock of a judge's first answer
+    hello = [{"role": "user", "content": "hello"}]
+    with contextlib.suppress(Exception):
+        litellm.completion("openai/warm-up", hello, mock_response="sent nowhere")
+    return litellm
+
+
+def price(model: str, api_base: str | None = None) -> tuple[float, float] | None:
+    """Return the price of a model.
+
+    Parameters
+    ----------
+    model : str
+        A LiteLLM model string.
+    api_base : str, optional
+        A server that is not the provider's own asks its own price, which nobody knows here.
+
+    Returns
+    -------
+    tuple of float, or None
+        US dollars for one prompt token and for one completion token, from the list that LiteLLM
+        ships; None where the price is not known. An entry with no price at all counts as not
+        known, never as free.
+    """
+    litellm = litellm_library()
+    try:
+        bare, provider, *_ = litellm.get_llm_provider(model)
+    except litellm.BadRequestError:
+        return None
+    host = _host(api_base)
+    if api_base and not (provider.startswith("azure") or host.endswith(f".{provider}.com")):
+        return None
+    for name in (model, f"{provider}/{bare}", bare):
+        entry = litellm.model_cost.get(name) or {}
+        rates: Any = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+        known = all(isinstance(r, float | int) for r in rates) and any(rates)
+        if known and entry.get("litellm_provider") == provider:
+            return float(rates[0]), float(rates[1])
+    return None
+
+
+def _host(api_base: str | None) -> str:
+    try:
+        return urlsplit(api_base or "").hostname or ""
+    except ValueError:  # an address that is none, such as http://[::1
+        return ""

@@ -1,0 +1,156 @@
+"""Marginal CPU of a verdict: the whole engine against a bare loop over the same door."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+
+import pytest
+from bench_world import marginal_pairs, pairs, server, show, size
+from engine_world import PromptJudge, make_plan, open_ledger, parse
+
+from judgeaudit.core.records import JudgeSpec
+from judgeaudit.engine.door import run_plan_sync
+from judgeaudit.engine.limits import Limits
+from judgeaudit.engine.progress import LineProgress
+from judgeaudit.judges.via_litellm import LiteLLMJudge
+
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
+
+MODEL = "openai/loopback-1"
+PROMPT = "word " * 1500
+
+
+def spec_at(api_base):
+    return JudgeSpec(
+        backend="litellm", model=MODEL, api_base=api_base, decoding={"temperature": 1.0}
+    )
+
+
+def long_plan(n_items, spec):
+    """Plan whose prompts have the length of a real judge's: 1,500 tokens."""
+    import engine_world
+
+    short = engine_world.prompt_of
+
+    def long(item, rendering):
+        prompt = short(item, rendering)
+        last = prompt.messages[-1]
+        longer = last.model_copy(update={"content": last.content + PROMPT})
+        return prompt.model_copy(update={"messages": (*prompt.messages[:-1], longer)})
+
+    engine_world.prompt_of = long
+    try:
+        return make_plan(n_items, "paper", spec=spec)
+    finally:
+        engine_world.prompt_of = short
+
+
+def bare(plan, api_base, path, in_flight):
+    """A worker pool, tenacity and one JSON line a verdict over LiteLLM: what people write."""
+    import litellm
+    from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential_jitter
+
+    async def story():
+        todo = iter(range(plan.n_calls))
+        with path.open("w") as log:
+
+            async def worker():
+                for k in todo:
+                    messages = [m.model_dump() for m in plan.prompt(k).messages]
+                    retry = AsyncRetrying(
+                        stop=stop_after_attempt(5), wait=wait_exponential_jitter(), reraise=True
+                    )
+                    answer = await retry(
+                        litellm.acompletion,
+                        model=MODEL,
+                        messages=messages,
+                        api_base=api_base,
+                        api_key="none",
+                        temperature=1.0,
+                        max_retries=0,
+                        num_retries=0,
+                        timeout=120,
+                    )
+                    text = answer.choices[0].message.content
+                    log.write(
+                        json.dumps({"call": k, "verdict": json.loads(text)["verdict"]}) + "\n"
+                    )
+
+            await asyncio.gather(*(worker() for _ in range(in_flight)))
+        # sessions of a loop that is gone would be handed to the next one
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.2])
+@pytest.mark.parametrize("in_flight", [16, 64, 256])
+def test_through_the_litellm_door(tmp_path, latency, in_flight, monkeypatch):
+    """Ledger, limits, retries, progress, provenance and parsing cost at most a tenth."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-bench")
+    numbers = itertools.count()
+    most = size("LITELLM_ITEMS", 125)
+    with server(latency) as api_base, (tmp_path / "log").open("w") as log:
+        plans = [long_plan(n, spec_at(api_base)) for n in (most // 5, most)]
+
+        def ours(plan):
+            with open_ledger(tmp_path / f"{next(numbers)}.sqlite", plan) as ledger:
+                limits = Limits(concurrency=in_flight)
+                judge = LiteLLMJudge(plan.judge)
+                progress = LineProgress(log)
+                run_plan_sync(plan, judge, ledger, limits=limits, progress=progress)
+
+        def theirs(plan):
+            bare(plan, api_base, tmp_path / "bare.jsonl", in_flight)
+
+        for arm in (ours, theirs):
+            arm(plans[0])
+        # marginal: what the calls cost by which the large plan is larger than the small one
+        mine, other, ratio = marginal_pairs(ours, theirs, plans, size("PAIRS", 3))
+    n = plans[1].n_calls - plans[0].n_calls
+    show(
+        f"marginal CPU ms a verdict over {n} calls, {in_flight} in flight, "
+        f"{latency * 1000:.0f} ms server",
+        [
+            ("judgeaudit", "bare LiteLLM", "ratio", "target"),
+            (1000 * mine / n, 1000 * other / n, ratio, "1.10"),
+        ],
+        __file__,
+    )
+    # the machine is noisy: the target is printed, the bound is what no noise explains
+    assert ratio < 1.35
+
+
+def test_in_process_judges(tmp_path):
+    """A planted judge costs its own time and at most 0.3 ms of ours."""
+    plan = make_plan(400, "quick")
+    numbers = itertools.count()
+
+    def ours():
+        with open_ledger(tmp_path / f"{next(numbers)}.sqlite", plan) as ledger:
+            run_plan_sync(plan, PromptJudge(), ledger, parse=parse)
+
+    def alone():
+        async def story():
+            judge = PromptJudge()
+            for k in range(plan.n_calls):
+                parse(await judge.ask(plan.prompt(k), plan.call(k)))
+
+        asyncio.run(story())
+
+    ours()
+    mine, judge, _ = pairs(ours, alone, size("PAIRS", 3))
+    n = plan.n_calls
+    a_call = 1000 * (mine - judge) / n
+    show(
+        f"CPU ms a verdict, {n} calls of an in-process judge",
+        [
+            ("judgeaudit", "judge, prompt and parser alone", "engine", "target"),
+            (1000 * mine / n, 1000 * judge / n, a_call, "0.3"),
+        ],
+        __file__,
+    )
+    assert a_call < 0.6
