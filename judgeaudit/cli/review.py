@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from judgeaudit.core.records import JudgeSpec
+    from judgeaudit.policy.questions import QuestionTemplate
 
 __all__ = ["add_to"]
 
@@ -87,6 +92,12 @@ def _import(
     schema: Annotated[
         bool, typer.Option("--schema", help="Hold the model to the JSON schema (if it can).")
     ] = False,
+    by_sentence: Annotated[
+        bool,
+        typer.Option(
+            "--by-sentence", help="Ask sentence by sentence: more requests, within a small model."
+        ),
+    ] = False,
     seconds: _Seconds = 300.0,
 ) -> None:
     """Let a model draft a policy as data from a text. A draft: a person confirms it, or not."""
@@ -95,6 +106,7 @@ def _import(
     from judgeaudit.policy.drafting import draft_schema
     from judgeaudit.policy.questions import load_question
     from judgeaudit.review.asking import model_spec
+    from judgeaudit.review.by_sentence import draft_by_sentence
     from judgeaudit.review.importing import draft_policy, read_source, review, words
 
     if out.suffix != ".toml":
@@ -102,24 +114,37 @@ def _import(
     if out.exists():
         raise PolicyError("the file is there already", where=str(out), mend="Choose another name")
     text = read_source(source)
-    spec = model_spec(
-        judge,
-        load_question("draft", ("text", "trouble")),
-        api_base=api_base,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        json_schema=draft_schema(),
-        enforce=schema,
-        room=4000,
-    )
-    drafted = draft_policy(
-        text, spec, attempts=attempts, seconds=seconds, keep=out.with_suffix(".answer.txt")
-    )
+
+    def spec_of(question: QuestionTemplate, json_schema: dict[str, Any]) -> JudgeSpec:
+        return model_spec(
+            judge,
+            question,
+            api_base=api_base,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            json_schema=json_schema,
+            enforce=schema,
+            room=400 if by_sentence else 4000,
+        )
+
+    keep = out.with_suffix(".answer.txt")
+    left_out: tuple[str, ...] = ()
+    if by_sentence:
+        name = source.stem
+        drafted, left_out = draft_by_sentence(
+            text, spec_of, name=name, attempts=attempts, seconds=seconds, keep=keep
+        )
+    else:
+        spec = spec_of(load_question("draft", ("text", "trouble")), draft_schema())
+        drafted = draft_policy(text, spec, attempts=attempts, seconds=seconds, keep=keep)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(drafted.toml, encoding="utf-8")
     print(plain(words(review(drafted.policy, text), drafted.assumed)))
+    for line in left_out:
+        print(plain(f"Left out: {line}"))
     print(f"\nWritten: {out}, not confirmed. Mend it where it is wrong, then:")
-    print(f"  judgeaudit policy confirm {out} --source {source} --by NAME")
+    paths = shlex.quote(str(out)), shlex.quote(str(source))
+    print(f"  judgeaudit policy confirm {paths[0]} --source {paths[1]} --by NAME")
 
 
 def _confirm(
