@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -22,6 +22,7 @@ __all__ = [
     "dimension_of",
     "joined",
     "likeness",
+    "longest_first",
     "match_norm",
     "squeeze",
     "unlike",
@@ -178,6 +179,11 @@ def unlike(main: str, best: Parts) -> tuple[Dimension, str]:
     if not details:
         details = [f"not understood: {left!r}" if left else "its particles do not fit"]
     return dimension, "; ".join(details)
+
+
+def longest_first(clauses: Iterable[str]) -> tuple[str, ...]:
+    """Sort clauses so that none hides a longer one."""
+    return tuple(sorted(set(clauses), key=lambda c: (-len(c), c)))
 
 
 # ---- words for differences -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ what it does not understand is a finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from judgeaudit.core.records import Dimension, Finding, Force
 from judgeaudit.policy import grammar_ko as g
@@ -84,15 +84,15 @@ class _Reader:
         ]
         exceptions = [e for n in policy.norms for e in n.exceptions]
         self.clause_words = {worded(c): words_of(c) for e in exceptions for c in e.clauses}
-        self.clauses = _longest_first(worded(e.when) for e in exceptions)
-        self.inner = _longest_first(worded(c) for e in exceptions for c in e.only_if + e.but_not)
+        self.clauses = g.longest_first(worded(e.when) for e in exceptions)
+        self.inner = g.longest_first(worded(c) for e in exceptions for c in e.only_if + e.but_not)
         self.definitions = {g.squeeze(d.term): d for d in policy.definitions}
         self.scope_words = g.squeeze(policy.scope)
         self.title = g.squeeze(policy.title)
         self.unit = g.squeeze(policy.threshold.unit or "")
         meanings = (g.squeeze(d.meaning) for d in policy.definitions)
         named = (self.scope_words, *meanings, *(p.content for p in self.parts), *self.clauses)
-        self.refs = References(self.titles, (*named, *self.inner))
+        self.refs = References.of(self.titles, (*named, *self.inner))
         # the block of the norm read last, and the norm; None in its place if it was not understood
         self.last: tuple[int, ReadNorm | None] | None = None
         # by block the norm that is stated there; None in its place if there is more than one
@@ -376,8 +376,10 @@ class _Reader:
 
     def precedence(self, s: Statement, said: str) -> bool:
         """Read `이 조와 제8조(제목)가 저촉되는 경우에는 제8조를 우선하여 적용한다`."""
+        if s.heading or lex.THIS_ARTICLE not in said:
+            return False
         wrong: list[str] = []
-        ids = None if s.heading else prevailing(self.refs.resolve(said, 0, wrong.append))
+        ids = prevailing(self.refs.resolve(said, 0, wrong.append))
         if ids is None:
             return False
         if len(ids) > 1:
@@ -396,7 +398,3 @@ class _Reader:
     def _misreferred(self, s: Statement) -> Callable[[str], None]:
         """Return what notes that a reference does not name one norm."""
         return lambda what: self.report("exception_set", s, what)
-
-
-def _longest_first(clauses: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(clauses), key=lambda c: (-len(c), c)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from judgeaudit.policy import lexicon_ko as lex
@@ -34,6 +34,11 @@ class References:
     titles: Mapping[str, str]
     literal: tuple[str, ...] = ()
     numbers: Mapping[int, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, titles: Mapping[str, str], phrases: Iterable[str]) -> References:
+        """Take the titles of a policy, and all its phrases."""
+        return cls(titles, tuple(p for p in phrases if _NAME.search(p)))
 
     def resolve(self, said: str, start: int, report: Report) -> str:
         """Put a mark and the norm's id in the place of every `제3조(제목)` from a place on."""
