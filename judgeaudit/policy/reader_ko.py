@@ -110,22 +110,19 @@ class _Reader:
     def read(self, found: Sequence[tuple[Statement, str]]) -> None:
         """Read all statements: what is said of norms by number last."""
         apart: list[tuple[Statement, str]] = []
-        label: Statement | None = None
-        for s, written in found:
-            said = written
-            if label is not None and label.block != s.block:
-                label = None
+        block, label = -1, None
+        for s, said in found:
+            label = label if block == s.block else None
             if s.first and not s.heading and (said in self.titles or said in lex.LABELS):
-                label = s
+                block, label = s.block, said
             elif self.precedence(s, said):
                 continue
             elif self.is_suspension(s, said):
                 apart.append((s, said))
             else:
-                title = g.joined([t.raw for t in label.tokens]) if label else None
-                if not s.heading:
-                    said = self.refs.resolve(said, int(title is None), self._misreferred(s))
-                self.take(s, said, title)
+                # a number at the very beginning is that of the article, not a reference
+                start = len(said) if s.heading else int(label is None)
+                self.take(s, self.refs.resolve(said, start, self._misreferred(s)), label)
         self.refs.numbers = self.numbers
         for s, said in apart:
             self.suspension(s, said)
