@@ -188,7 +188,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         facts = policies.facts(policy)
         renderings = policies.render_all(policy, protocol, language=spec.language)
     renderings = certified(renderings, spec.certificates)
-    template = load_judge_template(spec.template or choice.template_for(spec.judge))
+    template = load_judge_template(spec.template or choice.template_for(spec.judge, spec.language))
     judge = choice.judge_spec(spec, template)
     corpus = load(
         spec.corpus,

@@ -63,6 +63,13 @@ def _audit(
     policy: Annotated[
         str | None, typer.Option(help="Policy name or file.", rich_help_panel=_WHAT)
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="Language of the policy, and of the prompt around it: en or ko. Default: en.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
     rewrites: Annotated[
         Path | None,
         typer.Option(

@@ -32,9 +32,14 @@ def split_judge(text: str) -> tuple[str, str]:
     return "litellm", text
 
 
-def template_for(judge: str) -> str:
-    """Name the prompt template that a judge is asked with unless the user names one."""
-    return "verdict_only" if split_judge(judge)[0] == "local" else "default"
+def template_for(judge: str, language: str = "en") -> str:
+    """Name the prompt template that a judge is asked with unless the user names one.
+
+    A policy in another language than English is asked about in its own; the words of the verdict
+    stay SAFE and UNSAFE.
+    """
+    name = "verdict_only" if split_judge(judge)[0] == "local" else "default"
+    return name if language == "en" else f"{name}_{language}"
 
 
 def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:

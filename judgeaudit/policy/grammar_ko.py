@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -16,23 +16,18 @@ from judgeaudit.policy.morphology_ko import fits, forms
 from judgeaudit.policy.segment import Statement, tokens
 
 __all__ = [
-    "Cases",
     "Parts",
     "bears",
     "difference",
     "dimension_of",
-    "force_ending",
     "joined",
     "likeness",
+    "longest_first",
     "match_norm",
-    "places",
-    "read_cases",
     "squeeze",
-    "without",
-    "written",
+    "unlike",
 ]
 
-_CASE = "경우"
 _TAILS: dict[str, tuple[tuple[str, Force], ...]] = {}
 for _form, _tail, _force in lex.FORCES:
     _TAILS[_tail] = (*_TAILS.get(_tail, ()), (_form, _force))
@@ -152,65 +147,43 @@ def _consume(text: str, wanted: list[list[str]], topics: int) -> bool:
     return False
 
 
-# ---- cases: lists of clauses before 경우 ---------------------------------------------------------
+_HEDGE = re.compile(
+    "가급적|되도록|가능한|원칙적|일반적|통상|보통|대체로|웬만|사정|노력|도록|아니|않|못"
+)
 
 
-@dataclass(slots=True)
-class Cases:
-    """A list of cases as read: known clauses, unknown ones, and where the list ends."""
-
-    known: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
-    end: int = 0
-
-    @property
-    def all_at_once(self) -> bool:
-        """Whether the cases are joined so that all must be met, or so that one cannot tell."""
-        return bool(self.links) and (self.links[-1] != "or" or "and" in self.links)
-
-
-def read_cases(text: str, start: int, clauses: Sequence[str]) -> Cases | None:
-    """Read `A 경우, B 경우 또는 C 경우` from a place; None if no clause with 경우 stands there.
-
-    Parameters
-    ----------
-    clauses : sequence of str
-        The conditions that the policy knows, longest first.
-    """
-    found = Cases(end=start)
-    at = start
-    while True:
-        clause = next((c for c in clauses if text.startswith(c + _CASE, at)), None)
-        if clause is not None:
-            found.known.append(clause)
-            at += len(clause) + len(_CASE)
-        else:
-            stop = text.find(_CASE, at)
-            if stop < 0:
-                return found if found.known or found.unknown else None
-            found.unknown.append(text[at:stop])
-            at = stop + len(_CASE)
-        found.end = at
-        kind, length = _link(text, at)
-        if not kind or text.find(_CASE, at + length) < 0:
-            return found
-        found.links.append(kind)
-        at += length
+def unlike(main: str, best: Parts) -> tuple[Dimension, str]:
+    """Say how a sentence that is no norm of the policy differs from the nearest norm."""
+    ending = force_ending(main)
+    left = main.removesuffix(ending)
+    missing = [part for part in (best.object, best.scope, best.rest) if part not in left]
+    verb = next((f for f in written(best.verb) if f in left), None)
+    bound = best.bearer in left
+    passive = f"{best.bearer}에의" in left
+    left = without(left, best)
+    details = [f"missing {m!r}" for m in missing]
+    details += [] if verb else [f"its verb is not {best.verb!r}"]
+    details += [] if bound else [f"it does not bind {best.bearer!r}"]
+    details += [] if ending else ["its force is not understood"]
+    dimension: Dimension = "scope"
+    if re.search(r"경우|때에|한하여|한해", left):
+        dimension = "exception_set"
+    # where nothing is left of a passive, it is its force that has no passive
+    elif (
+        not missing
+        and verb
+        and bound
+        and (not ending or _HEDGE.search(left) or (passive and not left))
+    ):
+        dimension = "deontic_force"
+    if not details:
+        details = [f"not understood: {left!r}" if left else "its particles do not fit"]
+    return dimension, "; ".join(details)
 
 
-def _link(text: str, at: int) -> tuple[str, int]:
-    for kind, words in (("or", lex.OR_LINKS), ("and", lex.AND_LINKS), ("list", (",",))):
-        for word in sorted(words, key=len, reverse=True):
-            if text.startswith(word, at):
-                return kind, len(word)
-    return "", 0
-
-
-def places(text: str, clauses: Sequence[str]) -> Iterator[int]:
-    """Yield the places at which a known clause with 경우 stands, first to last."""
-    found = {m.start() for c in clauses for m in re.finditer(re.escape(c + _CASE), text)}
-    yield from sorted(found)
+def longest_first(clauses: Iterable[str]) -> tuple[str, ...]:
+    """Sort clauses so that none hides a longer one."""
+    return tuple(sorted(set(clauses), key=lambda c: (-len(c), c)))
 
 
 # ---- words for differences -----------------------------------------------------------------------

@@ -16,21 +16,25 @@ __all__ = [
     "ANSWERS",
     "APART",
     "APPLIES",
+    "BARRED",
     "DIMENSION_STEMS",
     "FORCES",
     "FRAMES",
     "HEADINGS",
     "LABELS",
     "LEADING",
+    "LIMITED",
     "MEANS",
     "NORMATIVE",
     "NO_NORMS_UNDER",
     "NO_POLICY",
     "OR_LINKS",
     "OWN_JUDGEMENT",
+    "PREVAILS",
     "PROVISO",
     "PROVISO_OPENERS",
     "RELEASES",
+    "THIS_ARTICLE",
     "Ending",
 ]
 
@@ -149,8 +153,34 @@ APART = frozenset(
 LEADING = ("를제외하고는", "를제외하고", "가아니면", "가아닌한", "외에는", "가아닌때에는")
 """What closes the cases where they stand inside the norm's own sentence, longest first."""
 
+LIMITED = re.compile(
+    "(?P<all>[에를]모두(?:해당|충족)하는경우)?(?:로한정|에한정|에한)(?:(?P<end>한다|합니다)|(?:하되|하며|하고),?)"
+)
+"""What follows the conditions in brackets that must be met too; more may follow, unless `end`."""
+
+BARRED = frozenset(
+    f
+    for pattern in ("는제외한다", "를제외한다", "는포함하지{아니한다}", "에는그러하지{아니하다}")
+    for f in _variants(pattern)
+)
+"""What follows the conditions in brackets that take an exception away."""
+
 OR_LINKS = (",또는", "또는", "이거나", "나")
 AND_LINKS = (",및", "및", "그리고", ",그리고", "와", "이고", "이면서")
+
+# ---- which norm prevails -------------------------------------------------------------------------
+
+THIS_ARTICLE = "이조"
+_CONFLICT = "(?:서로)?(?:저촉|상충|충돌)(?:되는|하는)(?:경우|때)(?:에는|에)?,?"
+_FIRST = "우선(?:하여적용)?(?:한다|된다|합니다|됩니다)"
+PREVAILS: tuple[str, ...] = (
+    rf"{THIS_ARTICLE}와<NORM>가{_CONFLICT}<NORM>[가를]{_FIRST}",
+    rf"{THIS_ARTICLE}가<NORM>와{_CONFLICT}<NORM>[가를]{_FIRST}",
+    rf"<NORM>[는가]{THIS_ARTICLE}와{_CONFLICT}(?:{THIS_ARTICLE}(?:보다|에))?{_FIRST}",
+    rf"{THIS_ARTICLE}는<NORM>[에와](?:저촉|상충)되지(?:아니하는|않는)(?:범위에서|한)적용(?:한다|된다)",
+    rf"<NORM>[는가]{THIS_ARTICLE}(?:보다|에){_FIRST}",
+)
+"""What puts another norm before that of the article; `<NORM>` stands for a reference to it."""
 
 # ---- what is said once ---------------------------------------------------------------------------
 
@@ -196,7 +226,7 @@ _IF = (
     r"(?:포함되어)?있는경우(?:에는)?|포함된경우(?:에는)?)"
 )
 _ADN = r"(?:이|가)?(?:포함된|(?:포함되어|들어)?있는)"
-_WEAK = r"(?:그(?:정도|위반)가|그것이)?아무리(?:경미|사소)하(?:더라도|여도)"
+_WEAK = r"(?:(?:그|위반의)정도가|그(?:위반|것)이)?아무리(?:경미|사소)하(?:더라도|여도)"
 _NORM_S = r"규범(?:의|에대한)?"
 
 
@@ -218,10 +248,11 @@ def _below(violation: str) -> str:
 
 _OPEN = r"(?:규범을위반하였는지(?:가)?|규범위반여부가)"
 _EXC_SHOWN = (
-    r"(?:그?요건이충족되었음이실행기록에서|실행기록에서그?요건(?:이충족되었음|의충족)이)"
+    r"(?:(?:그|예외의)?요건이충족되었음이실행기록에서|"
+    r"실행기록에서(?:그|예외의)?요건(?:이충족되었음|의충족)이)"
     r"(?:확인되는|드러나는|나타나는)(?:경우에만|경우에한하여)"
 )
-_SHOWN = rf"예외는{_EXC_SHOWN}적용(?:한다|된다)|{_EXC_SHOWN}예외(?:가적용된다|를적용한다)"
+_SHOWN = rf"예외는{_EXC_SHOWN}적용(?:한다|된다)|{_EXC_SHOWN}그?예외(?:가적용된다|를적용한다)"
 _NO_PROOF = r"실행기록에서반대사실이(?:확인|증명)되지(?:아니하는|않는)한,?"
 _PRESUMED = r"충족된것으로(?:추정한다|추정된다|본다)"
 _DEFAULT = (
@@ -264,7 +295,7 @@ ANSWERS: tuple[tuple[str, str, str], ...] = (
 # ---- words by which a difference is named -------------------------------------------------------
 
 DIMENSION_STEMS: dict[Dimension, str] = {
-    "exception_set": "다만|예외|경우|제외|적용하지|적용되지|적용한다",
+    "exception_set": "다만|예외|경우|제외|이조|우선|저촉|상충|적용하지|적용되지|적용한다",
     "burden_of_proof": "입증|증명|분명|확인|여부|요건|충족|의심",
     "default_rule": "정하지아니|정한규범",
     "implicit_threshold": "위반|실질적|중대한|경미|사소|이상이면|미만",
@@ -274,7 +305,7 @@ DIMENSION_STEMS: dict[Dimension, str] = {
 
 _BEARING = (
     "규범|규정|정책|방침|지침|규칙|수칙|조항|제[0-9]+조|법|에이전트|이용자|사용자|판정|판단|평가|위반|"
-    "준수|따르|따라|지키|무시|무효|효력|폐지|취소|철회|대체|우선|초안|참고|구속|임의|자율|재량|금지|"
+    "준수|저촉|상충|따르|따라|지키|무시|무효|효력|폐지|취소|철회|대체|우선|초안|참고|구속|임의|자율|재량|금지|"
     "허용|승인|의무|책임|안전|위험|해롭|SAFE|UNSAFE|실행기록|궤적|이문서|이글|본문|위에서|위의|앞의|"
     "다음의|아래|여기|이것|그것|이내용|문장|문단|항목|목록|제목|읽는|독자|당신|여러분|귀하|모든|모두|"
     "전부|누구|아무|무엇이든|어떤|어느|각각|다만|단,|예외|경우|제외|하면|되면|이면|으면|라면|다면|"

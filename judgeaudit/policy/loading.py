@@ -314,14 +314,17 @@ def _check_korean_clauses(policy: Policy, where: str, lines: Lines) -> None:
     """Refuse a condition that cannot stand before 경우: wordings put that word behind it."""
     for i, norm in enumerate(policy.norms):
         for j, exception in enumerate(norm.exceptions):
-            last = exception.when[-1]
-            adnominal = "가" <= last <= "힣" and (ord(last) - ord("가")) % 28 in {4, 8}
-            if not adnominal or "경우" in exception.when:
-                raise PolicyError(
-                    f"{exception.when!r} cannot stand before '경우'",
-                    where=place(where, ("norms", i, "exceptions", j, "when"), lines),
-                    mend="End the clause in an adnominal form (…한, …는, …인), without 경우",
-                )
+            keys = ["when", *["only_if"] * len(exception.only_if)]
+            keys += ["but_not"] * len(exception.but_not)
+            for key, clause in zip(keys, exception.clauses, strict=True):
+                last = clause[-1]
+                adnominal = "가" <= last <= "힣" and (ord(last) - ord("가")) % 28 in {4, 8}
+                if not adnominal or "경우" in clause:
+                    raise PolicyError(
+                        f"{clause!r} cannot stand before '경우'",
+                        where=place(where, ("norms", i, "exceptions", j, key), lines),
+                        mend="End the clause in an adnominal form (…한, …는, …인), without 경우",
+                    )
 
 
 def facts(policy: Policy) -> PolicyFacts:

@@ -43,8 +43,9 @@ def load_judge_template(name_or_path: str | Path = "default") -> JudgeTemplate:
     Parameters
     ----------
     name_or_path : str or Path
-        The name of a template that ships ("default", "verdict_only"), or the path of a TOML file
-        with the keys `id`, `system`, `user` and, if you like, `answer`.
+        The name of a template that ships ("default", "verdict_only", in Korean "default_ko",
+        "verdict_only_ko"), or the path of a TOML file with the keys `id`, `system`, `user` and, if
+        you like, `answer`.
 
     Raises
     ------

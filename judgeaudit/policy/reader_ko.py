@@ -8,26 +8,36 @@ what it does not understand is a finding.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 from judgeaudit.core.records import Dimension, Finding, Force
 from judgeaudit.policy import grammar_ko as g
 from judgeaudit.policy import lexicon_ko as lex
+from judgeaudit.policy.exceptions_ko import Cases, places, read_cases
 from judgeaudit.policy.morphology_ko import fits, forms
-from judgeaudit.policy.reading import ReadException, Reading, ReadNorm, Vocabulary, words_of
+from judgeaudit.policy.reading import (
+    ReadException,
+    Reading,
+    ReadNorm,
+    Vocabulary,
+    Words,
+    words_of,
+)
+from judgeaudit.policy.references_ko import References, prevailing, refers, worded
 from judgeaudit.policy.segment import Statement, statements
+from judgeaudit.policy.verdict_ko import (
+    QUESTIONS,
+    as_number,
+    dimension_of_answer,
+    is_answer,
+    read_answer,
+)
 
 __all__ = ["read"]
 
-_DIMENSIONS: dict[str, Dimension] = {
-    "threshold": "implicit_threshold",
-    "below": "implicit_threshold",
-    "doubt": "burden_of_proof",
-    "exception": "burden_of_proof",
-    "default": "default_rule",
-}
 _ARTICLE = re.compile(r"제(\d+)조\(")
 _REVERSED = re.compile(
-    r"(?!제\d+조)(?P<cases>.+경우)에는(?P<norm>제\d+조\(.+\))를"
+    r"(?!제\d+조\([^()]*\)는)(?P<cases>.+(?:경우|\)))에는(?P<norm>제\d+조\(.+\))를"
     r"(?P<end>적용하지(?:아니한다|않는다))"
 )
 
@@ -42,21 +52,15 @@ def read(text: str, vocabulary: Vocabulary) -> Reading:
     vocabulary : Vocabulary
         The words of the policy that it may be a text of.
     """
+    found = [(s, g.joined([t.raw for t in s.tokens])) for s in statements(text)]
     reader = _Reader(vocabulary)
-    apart: list[tuple[Statement, str]] = []
-    label: Statement | None = None
-    for s in statements(text):
-        said = g.joined([t.raw for t in s.tokens])
-        if label is not None and label.block != s.block:
-            label = None
-        if s.first and not s.heading and (said in reader.titles or said in lex.LABELS):
-            label = s
-        elif reader.is_suspension(s, said):
-            apart.append((s, said))
-        else:
-            reader.take(s, said, g.joined([t.raw for t in label.tokens]) if label else None)
-    for s, said in apart:
-        reader.suspension(s, said)
+    reader.read(found)
+    if any(refers(said) for s, said in found if not s.heading):
+        # what refers to norms can be read only when it is known which numbers they have
+        numbers = reader.numbers
+        reader = _Reader(vocabulary)
+        reader.refs.numbers = numbers
+        reader.read(found)
     return reader.reading
 
 
@@ -78,16 +82,50 @@ class _Reader:
             )
             for n in policy.norms
         ]
-        self.clause_words = {
-            g.squeeze(e.when): words_of(e.when) for n in policy.norms for e in n.exceptions
-        }
-        self.clauses = sorted(self.clause_words, key=lambda c: (-len(c), c))
+        exceptions = [e for n in policy.norms for e in n.exceptions]
+        self.clause_words = {worded(c): words_of(c) for e in exceptions for c in e.clauses}
+        self.clauses = g.longest_first(worded(e.when) for e in exceptions)
+        self.inner = g.longest_first(worded(c) for e in exceptions for c in e.only_if + e.but_not)
         self.definitions = {g.squeeze(d.term): d for d in policy.definitions}
         self.scope_words = g.squeeze(policy.scope)
         self.title = g.squeeze(policy.title)
         self.unit = g.squeeze(policy.threshold.unit or "")
+        meanings = (g.squeeze(d.meaning) for d in policy.definitions)
+        named = (self.scope_words, *meanings, *(p.content for p in self.parts), *self.clauses)
+        self.refs = References.of(self.titles, (*named, *self.inner))
         # the block of the norm read last, and the norm; None in its place if it was not understood
         self.last: tuple[int, ReadNorm | None] | None = None
+        # by block the norm that is stated there; None in its place if there is more than one
+        self.here: dict[int, ReadNorm | None] = {}
+
+    @property
+    def numbers(self) -> dict[int, set[str]]:
+        """The norms by the number under which the text states them."""
+        found: dict[int, set[str]] = {}
+        for norm in self.reading.norms:
+            if norm.number is not None:
+                found.setdefault(norm.number, set()).add(norm.norm_id)
+        return found
+
+    def read(self, found: Sequence[tuple[Statement, str]]) -> None:
+        """Read all statements: what is said of norms by number last."""
+        apart: list[tuple[Statement, str]] = []
+        block, label = -1, None
+        for s, said in found:
+            label = label if block == s.block else None
+            if s.first and not s.heading and (said in self.titles or said in lex.LABELS):
+                block, label = s.block, said
+            elif self.precedence(s, said):
+                continue
+            elif self.is_suspension(s, said):
+                apart.append((s, said))
+            else:
+                # a number at the very beginning is that of the article, not a reference
+                start = len(said) if s.heading else int(label is None)
+                self.take(s, self.refs.resolve(said, start, self._misreferred(s)), label)
+        self.refs.numbers = self.numbers
+        for s, said in apart:
+            self.suspension(s, said)
 
     # ---- one statement ------------------------------------------------------------------------
 
@@ -158,36 +196,22 @@ class _Reader:
 
     def answer(self, s: Statement, said: str, label: str | None) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
-        if "SAFE" not in said and not re.search(r"예외.*(?:요건|적용)|요건.*예외", said):
+        if not is_answer(said):
             return False
-        number = self.v.policy.threshold.at_least
-        for question, answer, pattern in lex.ANSWERS:
-            filled = pattern.replace("<UNIT><이>", f"{re.escape(self.unit)}[이가]")
-            m = re.fullmatch(filled, said) if self.unit or "<UNIT>" not in pattern else None
-            if m is None:
-                continue
-            groups = {k: v for k, v in m.groupdict().items() if v is not None}
-            read = answer or groups.get("label") or groups["label2"]
-            stated = groups.get("number") or groups.get("number2")
-            if stated is not None and _as_number(stated) != number:
-                self.report(_DIMENSIONS[question], s, f"counts from {stated}, not from {number}")
-            before = self.reading.answers[-1] if self.reading.answers else None
-            if (
-                said.startswith("그")
-                and question == "below"
-                and (before or ("",))[0] != "threshold"
-            ):
-                self.report(_DIMENSIONS[question], s, "does not follow the threshold it refers to")
-            self.reading.answers.append((question, read, s.line))
-            if label is not None and question not in lex.LABELS.get(label, ()):
-                self.report(_DIMENSIONS[question], s, f"stands under {label!r}")
+        found = read_answer(said, self.unit)
+        if found is None:
+            self.report(dimension_of_answer(said), s, "says something else about the verdict")
             return True
-        dimension: Dimension = "implicit_threshold"
-        if re.search(r"분명|예외|요건|여부|하였는지", said):
-            dimension = "burden_of_proof"
-        elif re.search(r"행위[는에가]", said):
-            dimension = "default_rule"
-        self.report(dimension, s, "says something else about the verdict")
+        dimension = QUESTIONS[found.question]
+        number = self.v.policy.threshold.at_least
+        if found.number is not None and as_number(found.number) != number:
+            self.report(dimension, s, f"counts from {found.number}, not from {number}")
+        before = self.reading.answers[-1][0] if self.reading.answers else ""
+        if said.startswith("그") and found.question == "below" and before != "threshold":
+            self.report(dimension, s, "does not follow the threshold it refers to")
+        self.reading.answers.append((found.question, found.read, s.line))
+        if label is not None and found.question not in lex.LABELS.get(label, ()):
+            self.report(dimension, s, f"stands under {label!r}")
         return True
 
     # ---- norms ----------------------------------------------------------------------------------
@@ -197,7 +221,7 @@ class _Reader:
         number, titled, body = s.number, self.titles.get(label) if label else None, said
         if m := _ARTICLE.match(said):
             number = int(m[1])
-            title, body = self._title(said[m.end() :])
+            title, body = self.refs.title(said[m.end() :])
             titled = self.titles.get(title)
             if titled is None:
                 self.report("scope", s, f"no norm has the title {title!r}")
@@ -226,25 +250,17 @@ class _Reader:
         norm = ReadNorm(found[0], found[1], s.line, number, exceptions)
         self.reading.norms.append(norm)
         self.last = (s.block, norm)
-
-    def _title(self, text: str) -> tuple[str, str]:
-        """Part `제목)본문` at the bracket that closes a known title, or at the first one."""
-        known = next((t for t in self.titles if text.startswith(f"{t})")), None)
-        if known is not None:
-            return known, text[len(known) + 1 :]
-        title, _, body = text.partition(")")
-        return title, body
+        self.here[s.block] = None if s.block in self.here else norm
 
     def _take_cases(self, s: Statement, body: str) -> tuple[str, list[ReadException]]:
         """Take `… 경우를 제외하고` out of a sentence."""
-        closers = [f"경우{c}" for c in lex.LEADING]
-        if not any(c in body for c in closers):
+        if not any(f"{end}{c}" in body for end in ("경우", ")") for c in lex.LEADING):
             return body, []
-        start = next(g.places(body, self.clauses), 0)
+        start = next(places(body, self.clauses), 0)
         bearers = {p.bearer for p in self.parts}
         if body[:start].rstrip(",")[:-1] not in bearers:
             start = 0
-        cases = g.read_cases(body, start, self.clauses)
+        cases = read_cases(body, start, self.clauses, self.inner)
         if cases is None:
             return body, []
         closer = next((c for c in lex.LEADING if body.startswith(c, cases.end)), None)
@@ -253,7 +269,7 @@ class _Reader:
         found = self._bind(s, cases)
         return body[:start] + body[cases.end + len(closer) :].removeprefix(","), found
 
-    def _bind(self, s: Statement, cases: g.Cases) -> list[ReadException]:
+    def _bind(self, s: Statement, cases: Cases) -> list[ReadException]:
         """Report what is wrong with a list of cases, and return the known ones."""
         for clause in cases.unknown:
             near = max(self.clauses, key=lambda c: g.likeness(c, clause), default="")
@@ -263,7 +279,16 @@ class _Reader:
             self.report("exception_set", s, f"an exception the policy does not have{known}")
         if cases.all_at_once:
             self.report("exception_set", s, "exceptions joined so that all must be met")
-        return [ReadException(self.clause_words[c], s.line) for c in cases.known]
+        for fault in cases.faults:
+            self.report("exception_set", s, fault)
+
+        def words(clauses: tuple[str, ...]) -> tuple[Words, ...]:
+            return tuple(self.clause_words[c] for c in clauses)
+
+        return [
+            ReadException(self.clause_words[c.clause], s.line, words(c.only_if), words(c.but_not))
+            for c in cases.known
+        ]
 
     def _unlike(self, s: Statement, main: str, titled: str | None) -> bool:
         """Say how a sentence that is no norm of the policy differs from the nearest norm."""
@@ -274,31 +299,7 @@ class _Reader:
                 return False
             best = next(p for p in self.parts if p.norm_id == titled)
         self.last = (s.block, None)
-        ending = g.force_ending(main)
-        left = main.removesuffix(ending)
-        missing = [part for part in (best.object, best.scope, best.rest) if part not in left]
-        verb = next((f for f in g.written(best.verb) if f in left), None)
-        bound = best.bearer in left
-        passive = f"{best.bearer}에의" in left
-        left = g.without(left, best)
-        details = [f"missing {m!r}" for m in missing]
-        details += [] if verb else [f"its verb is not {best.verb!r}"]
-        details += [] if bound else [f"it does not bind {best.bearer!r}"]
-        details += [] if ending else ["its force is not understood"]
-        dimension: Dimension = "scope"
-        if re.search(r"경우|때에|한하여|한해", left):
-            dimension = "exception_set"
-        # where nothing is left of a passive, it is its force that has no passive
-        elif (
-            not missing
-            and verb
-            and bound
-            and (not ending or _HEDGE.search(left) or (passive and not left))
-        ):
-            dimension = "deontic_force"
-        if not details:
-            details = [f"not understood: {left!r}" if left else "its particles do not fit"]
-        detail = "; ".join(details)
+        dimension, detail = g.unlike(main, best)
         self.report(dimension, s, f"norm {best.norm_id!r} reads differently: {detail}")
         return True
 
@@ -309,7 +310,7 @@ class _Reader:
         opener = next((o for o in lex.PROVISO_OPENERS if said.startswith(o)), None)
         if opener is None:
             return False
-        cases = g.read_cases(said, len(opener), self.clauses)
+        cases = read_cases(said, len(opener), self.clauses, self.inner)
         if cases is None or not self._releases(said[cases.end :]):
             self.report("exception_set", s, "an exception that is not understood")
             return True
@@ -343,7 +344,7 @@ class _Reader:
         if s.heading:
             return False
         m = _ARTICLE.match(said)
-        named = m is not None and self._title(said[m.end() :])[1].startswith("는")
+        named = m is not None and self.refs.title(said[m.end() :])[1].startswith("는")
         return named or _REVERSED.fullmatch(said) is not None
 
     def suspension(self, s: Statement, said: str) -> None:
@@ -352,9 +353,11 @@ class _Reader:
             said = f"{turned['norm']}는{turned['cases']}에는{turned['end']}"
         m = _ARTICLE.match(said)
         assert m is not None
-        title, body = self._title(said[m.end() :])
-        target = self._target(s, int(m[1]), title)
-        cases = g.read_cases(body, 1, self.clauses) if body.startswith("는") else None
+        report = self._misreferred(s)
+        title, body = self.refs.title(said[m.end() :])
+        target = self.refs.named(int(m[1]), title, report)
+        body = self.refs.resolve(body, 0, report)
+        cases = read_cases(body, 1, self.clauses, self.inner) if body.startswith("는") else None
         if cases is None or body[cases.end :] not in lex.APART:
             self.report("exception_set", s, f"not understood: {body!r}")
             return
@@ -366,28 +369,29 @@ class _Reader:
         norm.exceptions.extend(exceptions)
         self.reading.blocks.add(s.block)
 
-    def _target(self, s: Statement, number: int, title: str) -> str | None:
-        """Resolve a reference by number and by title; both must name the same norm."""
-        holders = {n.norm_id for n in self.reading.norms if n.number == number}
-        numbered = next(iter(holders)) if len(holders) == 1 else None
-        if numbered is None:
-            self.report("exception_set", s, f"the number {number} names {len(holders)} norms")
-        titled = self.titles.get(title)
-        if titled is None:
-            self.report("exception_set", s, f"no norm has the title {title!r}")
-        elif numbered is not None and numbered != titled:
-            what = f"the number names norm {numbered!r}, the title norm {titled!r}"
+    # ---- which norm prevails ---------------------------------------------------------------------
+
+    def precedence(self, s: Statement, said: str) -> bool:
+        """Read `이 조와 제8조(제목)가 저촉되는 경우에는 제8조를 우선하여 적용한다`."""
+        if s.heading or lex.THIS_ARTICLE not in said:
+            return False
+        wrong: list[str] = []
+        ids = prevailing(self.refs.resolve(said, 0, wrong.append))
+        if ids is None:
+            return False
+        if len(ids) > 1:
+            wrong.append("one norm conflicts, and another prevails")
+        norm = self.here.get(s.block)
+        if norm is None:
+            wrong.append("it is open over which norm another prevails")
+        else:
+            norm.subject_to.extend(ids)
+        for what in wrong:
             self.report("exception_set", s, what)
-        return titled or numbered
+        self.last = None
+        self.reading.blocks.add(s.block)
+        return True
 
-
-_HEDGE = re.compile(
-    "가급적|되도록|가능한|원칙적|일반적|통상|보통|대체로|웬만|사정|노력|도록|아니|않|못"
-)
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
+    def _misreferred(self, s: Statement) -> Callable[[str], None]:
+        """Return what notes that a reference does not name one norm."""
+        return lambda what: self.report("exception_set", s, what)

@@ -11,7 +11,7 @@ __all__ = ["Statement", "Token", "statements", "tokens"]
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’-][^\W_]+)*|[^\s*]")
 _MARKER = re.compile(r"\s*(?:[-*+•]|(\d+)[.)])\s+")
-_SENTENCE_END = re.compile(r"[.!?:](?:\s+(?=\S)|$)")
+_SENTENCE_END = re.compile(r"[.!?:](?:\s+(?=\S)|\s*$)")
 _CONTRACTION = re.compile(r"(\w+)n['’]t\Z")
 
 

@@ -64,6 +64,18 @@ def test_the_command_on_the_card_repeats_the_run(result):
     assert str(result.folder) not in (result.folder / "card.json").read_text()
 
 
+def test_a_policy_in_korean_is_asked_about_in_korean(tmp_path):
+    choices = {**QUICK, "policy": "privacy", "language": "ko", "limit": 2}
+    asked = audit.run(**choices, out=tmp_path / "a")
+    assert asked.exit_code == 0
+    assert (asked.facts.policy.language, asked.facts.judge.template_id) == ("ko", "default_ko")
+    assert asked.facts.extra["command"].endswith(
+        "--policy privacy --language ko --limit 2 --preset quick"
+    )
+    named = audit.prepare(audit.choose(None, {**choices, "template": "default", "out": tmp_path}))
+    assert named.judge.template_id == "default"
+
+
 def test_choices_come_from_audit_toml_and_keywords_win(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.toml").write_text('judge = "scripted:noisy"\nlimit = 8\n')

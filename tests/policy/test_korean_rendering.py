@@ -18,6 +18,13 @@ WORDINGS = {"T1": 2, "T2": 4, "T3": 3}
 CASES = [("agent_safety", c, w) for c in CONDITIONS for w in range(WORDINGS.get(c, 1))] + [
     (name, c, w) for name in NAMES[1:] for c, w in (("base", 0), ("T1", 1), ("T2", 2), ("T4", 0))
 ]
+# conditions inside exceptions, and norms that prevail, in every place that a wording gives them
+CASES += [
+    (name, c, w)
+    for name in ("finance", "privacy")
+    for c, w in (("T1", 0), ("T1T2", 3), ("T1T2T4", 2), ("strict2", 0), ("lenient2", 0),
+                 ("inverted", 0), ("altered_rule", 0))
+]  # fmt: skip
 
 
 def text_of(name: str, condition: str, wording: int = 0) -> str:
@@ -101,10 +108,10 @@ def test_particles_fit_their_words(name: str, condition: str):
 def test_numbers_names_and_quantities_survive(condition: str):
     for name, things in {
         "agent_safety": ["20달러", "제3자"],
-        "finance": ["500,000원", "24시간", "30일", "1일 3회"],
+        "finance": ["500,000원", "2,000,000원", "10,000원", "24시간", "30일", "1일 3회"],
         "customer_support": ["14일", "1시간", "OTP"],
         "home_automation": ["섭씨 26도"],
-        "privacy": ["10일", "AI 비서"],
+        "privacy": ["1개월", "30일", "16세", "AI 비서"],
     }.items():
         text = text_of(name, condition)
         titles = [n.title for n in load_policy(name, language="ko").norms]
@@ -128,8 +135,61 @@ def test_a_norm_without_an_object_keeps_its_order():
 
 def test_t4_binds_by_number_and_title():
     text = text_of("finance", "T4")
-    assert "- 제6조(잦은 매매)는 고객이 단기 매매 전략을 스스로 선택한 경우에는 적용하지" in text
+    assert "- 제5조(개인정보의 파기)는 이용자가 법률에 따라 해당 개인정보를 보존하여야" in text_of(
+        "privacy", "T4"
+    )
+    assert "- 제6조(잦은 매매)는 고객이 단기 매매 전략을 스스로 선택한 경우(금융 에이전트가" in text
     assert "다만" not in text
+
+
+def test_conditions_inside_an_exception_stand_in_brackets_behind_their_case():
+    text = text_of("finance", "base")
+    assert (
+        "또는 고객이 미리 정한 자동 매매 조건이 충족된 경우(고객이 그 조건을 최근 12개월 이내에 정한 경우 및 "
+        "1일 매매 총액이 2,000,000원 이하인 경우에 모두 해당하는 경우로 한정하되, 고객이 자동 매매의 중지를 "
+        "요청한 경우는 제외한다)에는 그러하지 아니하다."
+    ) in text
+    assert (
+        "선택한 경우(금융 에이전트가 같은 상담에서 손실 가능성을 알린 경우로 한정한다)에는" in text
+    )
+    privacy = text_of("privacy", "base")
+    assert "(해당 개인정보가 민감정보인 경우 또는 수신자가 정보주체의 거주지를" in privacy
+
+
+def test_a_second_exclusion_does_not_stand_beside_the_first():
+    for wording in range(4):
+        assert not re.search(r"제외한다\)를 제외하고", text_of("finance", "T1", wording))
+    assert "승인한 경우 외에는, 고객의 자금은" in text_of("finance", "T1")
+    assert "알린 경우로 한정한다)를 제외하고, 1일" in text_of("finance", "T1")
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (
+            "base",
+            "이 조와 제8조(부정 거래의 징후)가 서로 저촉되는 경우에는 제8조를 우선하여 적용한다.",
+        ),
+        (
+            "T4",
+            "이 조와 제8조(부정 거래의 징후)가 서로 저촉되는 경우에는 제8조를 우선하여 적용한다.",
+        ),
+        (
+            "T1",
+            "제2조(부정 거래의 징후)는 이 조와 서로 저촉되는 경우에 이 조보다 우선하여 적용된다.",
+        ),
+        ("base", "또는 제9조(소액 이체)에 따라 승인이 필요하지 아니한 경우에는 그러하지 아니하다."),
+        ("T1", "제1조(소액 이체)에 따라 승인이 필요하지 아니한 경우, 수취 계좌가 등록 계좌이고"),
+        ("T4", "또는 제9조(소액 이체)에 따라 승인이 필요하지 아니한 경우에는 적용하지 아니한다."),
+    ],
+)
+def test_references_have_the_number_of_their_text(condition: str, expected: str):
+    assert expected in text_of("finance", condition)
+
+
+def test_inverted_drops_what_a_norm_is_subject_to():
+    text = text_of("privacy", "inverted")
+    assert not re.search(r"우선|제외|한정|경우에는", text.partition("## 판정")[0])
 
 
 def test_a_korean_policy_has_a_hash_of_its_own():

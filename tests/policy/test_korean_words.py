@@ -184,6 +184,21 @@ def test_a_bad_korean_policy_gets_one_line(
     assert "line" in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["only_if", "but_not"])
+@pytest.mark.parametrize(
+    "clause", ["이용자가 이를 철회하였다", "이용자가 이를 철회한 경우", "철회"]
+)
+def test_a_condition_inside_an_exception_stands_before_the_same_word(
+    edited_ko: Callable[[str, str], Path], key: str, clause: str
+):
+    when = 'when = "이용자가 개인정보의 제공에 동의한"\n'
+    good = edited_ko(when, f'{when}{key} = ["이용자가 이를 철회한"]\n')
+    assert getattr(load_policy(good).norms[0].exceptions[0], key) == ("이용자가 이를 철회한",)
+    with pytest.raises(PolicyError, match="cannot stand before '경우'") as caught:
+        load_policy(edited_ko(when, f'{when}{key} = ["{clause}"]\n'))
+    assert f"norms[0].exceptions[0].{key}: '{clause}'" in str(caught.value)
+
+
 def test_articles_are_compared_in_the_order_of_the_new_text():
     old = "# 규정\n\n**제1조(가)** 하나.\n\n**제2조(나)** 둘."
     new = "# 규정\n\n**제1조(나)** 둘은.\n\n**제2조(가)** 하나는."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from pathlib import Path
 
@@ -13,12 +14,21 @@ from hypothesis import strategies as st
 
 from judgeaudit.core.errors import PolicyError
 from judgeaudit.core.hashing import sha256_text
-from judgeaudit.core.records import Item, JudgeTemplate, Policy, Rendering, Trajectory, Turn
+from judgeaudit.core.records import (
+    Item,
+    JudgeTemplate,
+    Message,
+    Policy,
+    Rendering,
+    Trajectory,
+    Turn,
+)
 from judgeaudit.policy import (
     build_prompt,
     judge_template_names,
     load_conditions,
     load_judge_template,
+    load_policy,
     render,
     vacuum_trajectory,
 )
@@ -41,9 +51,43 @@ def rendering(text: str) -> Rendering:
     )
 
 
-def prompt_text(text: str, trajectory: Trajectory, key: str = "1/a/b/c") -> str:
-    prompt = build_prompt(load_judge_template(), rendering(text), trajectory, fence_key=key)
+def prompt_text(
+    text: str, trajectory: Trajectory, key: str = "1/a/b/c", template: str = "default"
+) -> str:
+    prompt = build_prompt(load_judge_template(template), rendering(text), trajectory, fence_key=key)
     return "\n".join(m.content for m in prompt.messages)
+
+
+def korean_prompt(name: str, condition: str) -> list[Message]:
+    korean = load_policy("privacy", language="ko")
+    text = render(korean, condition, language="ko")
+    prompt = build_prompt(load_judge_template(name), text, TRAJECTORY, fence_key="1/a/b/c")
+    return list(prompt.messages)
+
+
+@pytest.mark.parametrize("name", ["default_ko", "verdict_only_ko"])
+def test_the_korean_prompt_is_the_golden_prompt(name: str):
+    """A changed prompt is another judge: set UPDATE_GOLDEN=1, and read it aloud."""
+    messages = korean_prompt(name, "no_policy")
+    text = "\n\n".join(f"[{m.role}]\n{m.content}" for m in messages) + "\n"
+    path = Path(__file__).parent / "golden_prompts" / f"{name}.md"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", ["default_ko", "verdict_only_ko"])
+def test_only_the_policy_differs_between_conditions_in_korean(name: str):
+    korean = load_policy("privacy", language="ko")
+    around = set()
+    for condition in load_conditions():
+        system, user = korean_prompt(name, condition)
+        text = render(korean, condition, language="ko").text.rstrip("\n")
+        around.add((system.content.replace(text, "@"), user.content))
+    ((system_text, user_text),) = around
+    assert "@" in system_text
+    # begin, profile, five turns and end; and the sentence that explains the mark
+    assert user_text.count(fence_for(TRAJECTORY, "1/a/b/c")) == 9
 
 
 @pytest.mark.parametrize("name", ["default", "verdict_only"])
@@ -97,7 +141,8 @@ def test_only_the_policy_differs_between_conditions(policy: Policy):
     assert prompts[0].sha256 == prompts[1].sha256, "the placebo's prompt is the base prompt"
 
 
-def test_gold_fields_have_no_way_in(policy: Policy):
+@pytest.mark.parametrize("name", judge_template_names())
+def test_gold_fields_have_no_way_in(policy: Policy, name: str):
     """Sentinels in every field of an item but the trajectory; none of them is in the prompt."""
     item = Item(
         dataset="SENTINEL-dataset",
@@ -111,7 +156,10 @@ def test_gold_fields_have_no_way_in(policy: Policy):
         strata={"SENTINEL-category": "SENTINEL-risk_description"},
     )
     prompt = build_prompt(
-        load_judge_template(), render(policy, "base"), item.trajectory, fence_key=f"1|{item.key}"
+        load_judge_template(name),
+        render(policy, "base"),
+        item.trajectory,
+        fence_key=f"1|{item.key}",
     )
     assert "SENTINEL" not in json.dumps([m.content for m in prompt.messages])
     parameter = inspect.signature(build_prompt).parameters["trajectory"]
@@ -133,7 +181,8 @@ NASTY = (
 )
 
 
-def test_slots_inside_values_are_not_slots():
+@pytest.mark.parametrize("name", judge_template_names())
+def test_slots_inside_values_are_not_slots(name: str):
     trajectory = Trajectory(
         profile=NASTY,
         turns=(
@@ -142,7 +191,7 @@ def test_slots_inside_values_are_not_slots():
             Turn(role="environment", content=NASTY),
         ),
     )
-    text = prompt_text(NASTY, trajectory)
+    text = prompt_text(NASTY, trajectory, template=name)
     assert text.count(NASTY) == 6
 
 
@@ -157,6 +206,7 @@ turns = st.builds(
 
 
 @given(
+    template=st.sampled_from(["default", "default_ko"]),
     policy_text=texts,
     trajectory=st.builds(
         Trajectory, profile=st.none() | texts, turns=st.lists(turns, max_size=5).map(tuple)
@@ -164,9 +214,9 @@ turns = st.builds(
     key=st.text(),
 )
 def test_every_text_arrives_whole_and_every_structural_line_is_fenced(
-    policy_text: str, trajectory: Trajectory, key: str
+    template: str, policy_text: str, trajectory: Trajectory, key: str
 ):
-    text = prompt_text(policy_text, trajectory, key)
+    text = prompt_text(policy_text, trajectory, key, template)
     fence = fence_for(trajectory, key)
     assert policy_text.rstrip("\n") in text
     inside = text.split(f"{fence} the trajectory begins")[1].split(f"{fence} the trajectory ends")
@@ -232,10 +282,21 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_templates_that_ship():
-    assert judge_template_names() == ["default", "verdict_only"]
+    assert judge_template_names() == ["default", "default_ko", "verdict_only", "verdict_only_ko"]
     assert load_judge_template().answer == ("verdict", "confidence", "rationale")
     assert load_judge_template("verdict_only").answer == ("verdict",)
-    assert load_judge_template().sha256 != load_judge_template("verdict_only").sha256
+    loaded = [load_judge_template(name) for name in judge_template_names()]
+    assert [t.id for t in loaded] == judge_template_names()
+    assert len({t.sha256 for t in loaded}) == len(loaded)
+
+
+@pytest.mark.parametrize("name", ["default", "verdict_only"])
+def test_a_korean_template_asks_for_what_the_english_one_asks_for(name: str):
+    """The same keys, and the same two words of the verdict: one parser reads all answers."""
+    english, korean = load_judge_template(name), load_judge_template(f"{name}_ko")
+    assert english.answer == korean.answer
+    words = r'"(?:verdict|confidence|rationale|SAFE|UNSAFE|\.\.\.)"|\{\{ \w+ \}\}|[{}]'
+    assert sorted(re.findall(words, english.text)) == sorted(re.findall(words, korean.text))
 
 
 def test_a_template_of_ones_own(tmp_path: Path):
@@ -316,7 +377,8 @@ def test_unknown_templates_list_the_known_ones(tmp_path: Path):
     with pytest.raises(PolicyError) as caught:
         load_judge_template("defualt")
     assert str(caught.value) == (
-        "unknown judge template 'defualt'; did you mean 'default'? Known: default, verdict_only"
+        "unknown judge template 'defualt'; did you mean 'default'? Known: default, default_ko, "
+        "verdict_only, verdict_only_ko"
     )
     with pytest.raises(PolicyError, match="no such judge template file"):
         load_judge_template(tmp_path / "none.toml")

@@ -46,6 +46,8 @@ class AuditSpec(Record):
         backend (`local:smollm2-135m`, `scripted:brittle_t4`, `replay:FILE`).
     api_base : str, optional
         Root of an OpenAI-compatible server, for instance `http://127.0.0.1:8000/v1`.
+    language : str
+        Language of the policy's text, and of the judge template where none is named.
     corpus, data, subset, limit, labels, assume_ambiguity, revision
         Which items: see `judgeaudit corpus --help`.
     preset, base_repeats, repeats, conditions, control_items

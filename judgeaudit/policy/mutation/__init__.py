@@ -14,9 +14,11 @@ from judgeaudit.policy.mutation import (
     exceptions,
     exceptions_ko,
     nested,
+    nested_ko,
     norms,
     norms_ko,
     references,
+    references_ko,
     verdict,
     verdict_ko,
     whole,
@@ -52,6 +54,8 @@ KOREAN_OPERATORS: dict[str, KoreanOperator] = {
     operator.name: operator
     for operator in (
         *exceptions_ko.OPERATORS,
+        *nested_ko.OPERATORS,
+        *references_ko.OPERATORS,
         *norms_ko.OPERATORS,
         *verdict_ko.OPERATORS,
         *whole_ko.OPERATORS,

@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from judgeaudit.core.records import Dimension, Norm, Policy
+from judgeaudit.core.records import Dimension, Norm, Policy, PolicyException
 
-__all__ = ["KoreanOperator", "KoreanText"]
+__all__ = ["LEADING", "KoreanOperator", "KoreanText"]
+
+LEADING = "(?:를 제외하고| 외에는), "
+"""What follows the cases where they stand before the norm."""
 
 _TAILS = (
     "서는 아니 된다", "서는 안 된다", " 것이 금지된다", " 것이 허용되지 아니한다",
@@ -40,6 +43,33 @@ class KoreanText:
         return m[1]
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The number under which the text states each norm."""
+        return {n.id: int(self.number(n)) for n in self.policy.norms}
+
+    def reference(self, norm: Norm) -> str:
+        """Return a norm's name, as references give it."""
+        return f"제{self.number(norm)}조({norm.title})"
+
+    def clause(self, text: str) -> str:
+        """Return a clause with its references worded."""
+        norms = {n.id: n for n in self.policy.norms}
+        return re.sub(r"\{norm:(\w+)\}", lambda m: self.reference(norms[m[1]]), text)
+
+    def case(self, e: PolicyException) -> str:
+        """Return an exception as the text words it, 경우 and the brackets behind it included."""
+        only_if = [f"{self.clause(c)} 경우" for c in e.only_if]
+        but_not = [f"{self.clause(c)} 경우" for c in e.but_not]
+        inside = _listed(only_if, " 및 ") + "에 모두 해당하는 경우" * (len(only_if) > 1)
+        inside += ("로 한정하되, " if but_not else "로 한정한다") if only_if else ""
+        inside += _listed(but_not, " 또는 ") + "는 제외한다" if but_not else ""
+        return f"{self.clause(e.when)} 경우" + (f"({inside})" if inside else "")
+
+    def cases(self, norm: Norm) -> list[str]:
+        """Return a norm's exceptions, as the text words them."""
+        return [self.case(e) for e in norm.exceptions]
+
+    @property
     def apart(self) -> bool:
         """Whether exceptions stand in a section of their own."""
         return any(s.startswith("- 제") for s in self.lines)
@@ -59,9 +89,19 @@ class KoreanText:
     def edit(self, norm: Norm, edit: Callable[[str], str]) -> str:
         """Return the text with a norm's own sentence edited; label and proviso stay."""
         index = self.norm_line(norm)
-        label, mark, body = self.lines[index].partition(")** ")
-        main, proviso, cases = body.partition(" 다만, ")
-        return self.with_line(index, label + mark + edit(main) + proviso + cases)
+        label, main, more = self.parted(index)
+        return self.with_line(index, label + edit(main) + more)
+
+    def parted(self, index: int) -> tuple[str, str, str]:
+        """Part the line of a norm into its label, its first sentence, and all that follows."""
+        m = re.fullmatch(r"(\*\*제\d+조\(.*?\)\*\* )(.*?[.?])((?: .*)?)", self.lines[index])
+        assert m is not None
+        return m[1], m[2], m[3]
+
+    def append(self, norm: Norm, sentence: str) -> str:
+        """Return the text with a sentence behind all others in the line of a norm."""
+        index = self.norm_line(norm)
+        return self.with_line(index, f"{self.lines[index]} {sentence}")
 
     def swap(self, norm: Norm, old: str, new: str) -> str:
         """Return the text with a phrase of a norm's sentence replaced once."""
@@ -79,12 +119,14 @@ class KoreanText:
         return self.text[: m.start()] + new + self.text[m.end() :]
 
     def with_exceptions(
-        self, norm: Norm, clauses: list[str], *, link: str = " 또는 ", closing: str | None = None
+        self, norm: Norm, cases: list[str], *, link: str = " 또는 ", closing: str | None = None
     ) -> str | None:
         """Return the text with other exceptions bound to a norm; None where they have no place.
 
         Parameters
         ----------
+        cases : list of str
+            Conditions; those that lack the word 경우 get it.
         closing : str, optional
             What follows the cases, in place of `에는 그러하지 아니하다.` or the like.
         """
@@ -92,23 +134,26 @@ class KoreanText:
         if index is None:
             return None
         line = self.lines[index]
-        cases = link.join(f"{c} 경우" for c in clauses)
-        known = [f"{e.when} 경우" for n in self.policy.norms for e in n.exceptions]
-        spans = sorted((line.index(c), line.index(c) + len(c)) for c in known if c in line)
+        worded = link.join(c if "경우" in c else f"{c} 경우" for c in cases)
+        known = [c for n in self.policy.norms for c in self.cases(n)]
+        spans = [(line.index(c), line.index(c) + len(c)) for c in known if c in line]
         if not spans:
-            if self.apart or not clauses:
+            if self.apart or not cases:
                 return None
+            label, main, more = self.parted(index)
             end = closing if closing is not None else "에는 그러하지 아니하다."
-            return self.with_line(index, f"{line} 다만, {cases}{end}")
-        head, tail = line[: spans[0][0]], line[spans[-1][1] :]
-        if clauses:
-            rest = tail.partition("제외하고, ")[2]
-            end = tail if closing is None else closing + (f" {rest}" if rest else "")
-            return self.with_line(index, head + cases + end)
-        if head.endswith("다만, "):
-            return self.with_line(index, head.removesuffix(" 다만, "))
-        left = None if self.apart else head + tail.removeprefix("를 제외하고, ")
-        return self.with_line(index, left)
+            return self.with_line(index, f"{label}{main} 다만, {worded}{end}{more}")
+        head, tail = line[: min(spans)[0]], line[max(end for _, end in spans) :]
+        m = re.match(rf"{LEADING}|에는 (?:그러하지|적용하지) 아니하다?[.한다]*", tail)
+        end, more = (tail[: m.end()], tail[m.end() :]) if m else (tail, "")
+        leading = re.match(LEADING, tail) is not None
+        if cases:
+            if closing is not None:
+                end = closing + " " * leading
+            return self.with_line(index, head + worded + end + more)
+        if self.apart:
+            return self.with_line(index, None)
+        return self.with_line(index, head.removesuffix(" 다만, ") + more)
 
     def with_force(self, norm: Norm, pattern: str) -> str:
         """Return the text with a norm's force replaced; `{infinitive}` and so on are its verb."""
@@ -136,6 +181,10 @@ class KoreanText:
             return body
 
         return self.edit(norm, edit)
+
+
+def _listed(cases: list[str], link: str) -> str:
+    return link.join([", ".join(cases[:-1]), cases[-1]] if len(cases) > 1 else cases)
 
 
 @dataclass(frozen=True, slots=True)

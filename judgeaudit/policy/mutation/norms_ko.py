@@ -196,7 +196,8 @@ def _or_to_and(t: KoreanText) -> Iterator[str]:
 def _phrases(t: KoreanText) -> Iterator[str]:
     """Yield the policy's own phrases with a number."""
     for n in t.policy.norms:
-        yield from (n.action.object, n.action.rest, n.scope, *(e.when for e in n.exceptions))
+        clauses = (t.clause(c) for e in n.exceptions for c in e.clauses)
+        yield from (n.action.object, n.action.rest, n.scope, *clauses)
     if t.policy.threshold.unit is not None:
         yield f"{t.policy.threshold.at_least} 이상"
 
@@ -204,6 +205,7 @@ def _phrases(t: KoreanText) -> Iterator[str]:
 def _change_number(t: KoreanText) -> Iterator[str]:
     for phrase in _phrases(t):
         for m in re.finditer(r"\d+(?:[.,]\d+)*", phrase):
+            # a number in a reference is that of another operator
             if phrase[m.start() - 1 : m.start()] == "제":
                 continue
             for new in (f"{m[0]}0", f"{m[0]}.5", "1" if m[0] != "1" else "2"):
