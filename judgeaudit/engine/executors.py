@@ -32,6 +32,7 @@ from judgeaudit.engine.progress import Progress
 from judgeaudit.engine.rebuild import take_name
 from judgeaudit.engine.remote import MakeJudge, Provider, Share, Worker, as_error
 from judgeaudit.engine.summary import RunSummary
+from judgeaudit.engine.verify import refuse_damaged
 from judgeaudit.engine.view import LedgerView
 
 __all__ = ["run_on_ray", "shards_of"]
@@ -111,6 +112,10 @@ def run_on_ray(
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = RunLock(path)
     try:
+        if path.exists():
+            with LedgerView(path) as view:
+                refuse_damaged(view)
+        lock.fulfilled()
         return _Run(ray, plan, meta, path, spec, limits, progress, make_judge).go()
     finally:
         lock.release()
