@@ -9,7 +9,7 @@ from typing import Final
 
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.engine.lock import RunLock
-from judgeaudit.engine.rebuild import side_file, take_name
+from judgeaudit.engine.rebuild import remove, side_file, take_name
 from judgeaudit.engine.schema import check_kind, connect, translated
 from judgeaudit.engine.verify import broken_promise, faults
 from judgeaudit.engine.view import LedgerView
@@ -45,7 +45,7 @@ def compact(path: Path) -> tuple[int, int]:
     lock = RunLock(path)
     side = side_file(path)
     try:
-        side.unlink(missing_ok=True)
+        remove(side)
         before = path.stat().st_size
         with translated(path):
             db = connect(path, "mode=rw")
@@ -62,7 +62,7 @@ def compact(path: Path) -> tuple[int, int]:
         take_name(side, path, replace=True)
         return before, path.stat().st_size
     finally:
-        side.unlink(missing_ok=True)
+        remove(side)
         lock.release()
 
 
