@@ -29,7 +29,7 @@ from judgeaudit.engine.lock import RunLock, holder
 from judgeaudit.engine.merge import merge
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress
-from judgeaudit.engine.rebuild import take_name
+from judgeaudit.engine.rebuild import remove, take_name
 from judgeaudit.engine.remote import MakeJudge, Provider, Share, Worker, as_error
 from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.verify import refuse_damaged
@@ -302,7 +302,7 @@ def _collect(path: Path, shards: Path) -> None:
     if found:
         sources = ([path] if path.exists() else []) + found
         side = path.with_name(path.name + ".merging")
-        side.unlink(missing_ok=True)
+        remove(side)
         if len(sources) > 1:
             merge(sources, side, held=path)
         else:

@@ -76,11 +76,12 @@ class RunLock:
 
     def promise(self, batches: int, answers: int) -> None:
         """Write down what is committed by now."""
-        if self._inode is None:
-            self._inode = self._ledger.stat().st_ino
-        line = Promise(batches, answers, self._inode).line()
-        # never shorter than the last one, so nothing need be cut off first
+        # words for later: what is committed is committed, whether they can be written or not
         with suppress(OSError):
+            if self._inode is None:
+                self._inode = self._ledger.stat().st_ino
+            line = Promise(batches, answers, self._inode).line()
+            # never shorter than the last one, so nothing need be cut off first
             os.pwrite(self._fd, f"{os.getpid()}\n{line}".encode(), 0)
 
     def fulfilled(self) -> None:
