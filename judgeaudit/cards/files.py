@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Final
@@ -61,11 +62,14 @@ def write(card: JudgeCard, folder: Path | str) -> dict[str, Path]:
         for suffix, path in fresh.items():
             path.replace(targets[suffix])
     except OSError as e:
-        raise CardError(
+        error = CardError(
             f"the card cannot be written: {e.strerror or e}",
             where=str(folder),
             mend="Give a folder on a disk with room that you may write to",
-        ) from e
+        )
+        if e.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            error.exit_code = 3  # as everywhere: a full disk is no mistake of the user's
+        raise error from e
     finally:
         for path in fresh.values():
             try:

@@ -149,20 +149,31 @@ def merge(
 def salvage(
     run: _Run,
     *,
-    out: _New,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="New ledger file; default: in its place, the damaged one beside it."),
+    ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(help="A whole ledger of the same plan, where the plan itself is damaged."),
     ] = None,
 ) -> None:
-    """Save all that a damaged ledger still holds into a new one, and say what is missing."""
+    """Save all that a damaged ledger still holds, and say what is missing."""
     from judgeaudit.core.terminal import plain
+    from judgeaudit.engine.replace import salvage_in_place
     from judgeaudit.engine.salvage import salvage as saving
 
-    found = saving(_path(run), out, plan=None if plan is None else _path(plan))
+    path = _path(run)
+    whole = None if plan is None else _path(plan)
+    if out is None:
+        found, old = salvage_in_place(path, plan=whole)
+        last = f"{path} (the damaged file: {old}; what is missing: {path}.salvage.json)"
+    else:
+        found = saving(path, out, plan=whole)
+        last = f"{out} (what is missing: {out}.salvage.json)"
     for line in found.lines():
         typer.echo(plain(line))
-    typer.echo(f"{out} (what is missing: {out}.salvage.json)")
+    typer.echo(last)
 
 
 @app.command()

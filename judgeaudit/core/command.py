@@ -18,12 +18,16 @@ _NOT_IDENTITY: Final = (
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
     *("executor", "workers"),
 )
+_NOT_REPEATED: Final = {"out", "decoding", "budget_usd", "budget_tokens", "budget_calls"}
 
 
 def command_of(spec: AuditSpec) -> str:
-    """Word the command that repeats an audit; paths are cut to their last part."""
+    """Word the command that repeats an audit; paths are cut to their last part.
+
+    Without the budget of its first session: a run that went on past it would not be repeated.
+    """
     words = ["judgeaudit", "audit"]
-    for name, value in spec.model_dump(exclude_defaults=True, exclude={"out", "decoding"}).items():
+    for name, value in spec.model_dump(exclude_defaults=True, exclude=_NOT_REPEATED).items():
         flag = "--" + name.replace("_", "-")
         if name == "conditions":
             words += [w for c in value for w in ("--condition", c)]

@@ -7,6 +7,7 @@
     ├── PolicyError            a policy, a transform, a rendering            exit 2
     ├── CorpusError            a dataset file, an item, a label file         exit 2
     ├── LedgerError            a ledger of another run, held, or damaged     exit 2
+    │   └── DiskError          the disk is full or fails                     exit 3
     ├── CardError              a card that cannot be made or read            exit 2
     └── JudgeError             a call to a judge failed                      exit 3
         ├── TransientError     may succeed if asked again (429, 5xx, timeout)
@@ -22,6 +23,7 @@ __all__ = [
     "CardError",
     "ConfigError",
     "CorpusError",
+    "DiskError",
     "JudgeAuditError",
     "JudgeError",
     "LedgerError",
@@ -74,6 +76,12 @@ class CorpusError(JudgeAuditError):
 
 class LedgerError(JudgeAuditError):
     """A ledger that belongs to another run, is held by another process, or is damaged."""
+
+
+class DiskError(LedgerError):
+    """The disk is full or fails; what was committed is kept, and the run can be resumed."""
+
+    exit_code = 3
 
 
 class CardError(JudgeAuditError):

@@ -9,9 +9,9 @@ from typing import Final
 
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.engine.lock import RunLock
-from judgeaudit.engine.rebuild import side_file, take_name
+from judgeaudit.engine.rebuild import remove, side_file, take_name
 from judgeaudit.engine.schema import check_kind, connect, translated
-from judgeaudit.engine.verify import faults
+from judgeaudit.engine.verify import broken_promise, faults
 from judgeaudit.engine.view import LedgerView
 
 __all__ = ["compact"]
@@ -45,7 +45,7 @@ def compact(path: Path) -> tuple[int, int]:
     lock = RunLock(path)
     side = side_file(path)
     try:
-        side.unlink(missing_ok=True)
+        remove(side)
         before = path.stat().st_size
         with translated(path):
             db = connect(path, "mode=rw")
@@ -58,10 +58,11 @@ def compact(path: Path) -> tuple[int, int]:
             finally:
                 db.close()
         _check_equal(path, side)
+        lock.fulfilled()
         take_name(side, path, replace=True)
         return before, path.stat().st_size
     finally:
-        side.unlink(missing_ok=True)
+        remove(side)
         lock.release()
 
 
@@ -89,7 +90,7 @@ def _fold(db: sqlite3.Connection, path: Path) -> None:
 def _check_equal(old: Path, new: Path) -> None:
     with LedgerView(old) as a, LedgerView(new) as b:
         # the head is a hash over every row: the same head and a whole chain mean the same rows
-        found = faults(b)
+        found = broken_promise(a) + faults(b)
         same = a.head() == b.head() and a.plan_sha256 == b.plan_sha256
     if found or not same:
         raise LedgerError(

@@ -48,7 +48,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
                 # damage inside a page is told, not read as nonsense
                 db.execute("PRAGMA cell_size_check = ON")
                 known = check_kind(db, path)
-            except sqlite3.DatabaseError:
+            except (sqlite3.DatabaseError, UnicodeDecodeError):
                 known = False
             if not known:
                 raise LedgerError(
@@ -102,7 +102,7 @@ def _between(
 ) -> Iterator[tuple[Any, ...]]:
     try:
         rows = db.execute(sql, (low, high)).fetchall()
-    except (sqlite3.DatabaseError, OverflowError):
+    except (sqlite3.DatabaseError, OverflowError, UnicodeDecodeError):
         if low == high:
             lost.append(low)
             return
@@ -119,7 +119,7 @@ def rows_at(db: sqlite3.Connection, sql: str, numbers: Sequence[int]) -> dict[in
     for number in numbers:
         try:
             row = db.execute(sql, (number,)).fetchone()
-        except (sqlite3.DatabaseError, OverflowError):
+        except (sqlite3.DatabaseError, OverflowError, UnicodeDecodeError):
             continue
         if row is not None and row[0] == number:
             out[number] = row

@@ -29,9 +29,10 @@ from judgeaudit.engine.lock import RunLock, holder
 from judgeaudit.engine.merge import merge
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress
-from judgeaudit.engine.rebuild import take_name
+from judgeaudit.engine.rebuild import remove, take_name
 from judgeaudit.engine.remote import MakeJudge, Provider, Share, Worker, as_error
 from judgeaudit.engine.summary import RunSummary
+from judgeaudit.engine.verify import refuse_damaged
 from judgeaudit.engine.view import LedgerView
 
 __all__ = ["run_on_ray", "shards_of"]
@@ -111,6 +112,10 @@ def run_on_ray(
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = RunLock(path)
     try:
+        if path.exists():
+            with LedgerView(path) as view:
+                refuse_damaged(view)
+        lock.fulfilled()
         return _Run(ray, plan, meta, path, spec, limits, progress, make_judge).go()
     finally:
         lock.release()
@@ -297,7 +302,7 @@ def _collect(path: Path, shards: Path) -> None:
     if found:
         sources = ([path] if path.exists() else []) + found
         side = path.with_name(path.name + ".merging")
-        side.unlink(missing_ok=True)
+        remove(side)
         if len(sources) > 1:
             merge(sources, side, held=path)
         else:

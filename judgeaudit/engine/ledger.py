@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
-from judgeaudit.core.errors import LedgerError
+from judgeaudit.core.errors import DiskError, LedgerError
 from judgeaudit.core.hashing import canonical_json, sha256_text
 from judgeaudit.core.records import Item
 from judgeaudit.engine.chain import plain_text, storable
 from judgeaudit.engine.identity import RunMeta, differences, refuse
-from judgeaudit.engine.lock import RunLock
+from judgeaudit.engine.lock import RunLock, full, promised
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.schema import (
     APPLICATION_ID,
@@ -26,6 +26,7 @@ from judgeaudit.engine.schema import (
     connect,
     translated,
 )
+from judgeaudit.engine.verify import refuse_damaged
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.engine.writer import Row, Writer
 
@@ -68,7 +69,7 @@ class Ledger(LedgerView):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LedgerError(
+            raise (DiskError if full(error) else LedgerError)(
                 f"the folder for the ledger cannot be made ({error.strerror})",
                 where=str(path.parent),
                 mend="Choose an output folder that you may write to",
@@ -94,14 +95,22 @@ class Ledger(LedgerView):
         try:
             with translated(path):
                 known = check_kind(db, path)
+            if known:
+                # before anything is written into a file that may have to be saved
+                with LedgerView(path) as view:
+                    cls.check_same_run(view, meta, plan)
+                    refuse_damaged(view)
+            with translated(path):
                 _go_wal(db)
                 if not known:
+                    _refuse_emptied(path)
                     _create(db, meta, plan)
+                    # the plan is in the file itself from now on, whatever happens to the -wal
+                    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            lock.fulfilled()
             ledger = cls(path)
-            if known:
-                cls.check_same_run(ledger, meta, plan)
             with translated(path):
-                ledger._writer = Writer(db, path, meta.versions)
+                ledger._writer = Writer(db, path, meta.versions, lock.promise)
         except BaseException:
             if ledger is not None:
                 ledger._release()
@@ -219,6 +228,16 @@ def _plan_differences(view: LedgerView, plan: Plan) -> list[str]:
         where = f"the first for item {item.key!r} under {column.condition.id}"
         return [f"prompts: {len(changed)} of {len(digests)} differ, {where}"]
     return ["the calls or their order"]
+
+
+def _refuse_emptied(path: Path) -> None:
+    promise = promised(path)
+    if promise is not None:
+        raise LedgerError(
+            f"the file was emptied: {promise.answers} answers were committed to it",
+            where=str(path),
+            mend="Restore it from a copy, or move it away and start the run anew",
+        )
 
 
 def _remove(path: Path) -> None:

@@ -14,7 +14,7 @@ from judgeaudit.engine.chain import Batch, Served, chain, genesis, insert
 from judgeaudit.engine.lock import RunLock
 from judgeaudit.engine.schema import APPLICATION_ID, DDL, SCHEMA_VERSION, connect, translated
 
-__all__ = ["PLAN_TABLES", "Rebuild", "side_file", "take_name"]
+__all__ = ["PLAN_TABLES", "Rebuild", "remove", "side_file", "take_name"]
 
 PLAN_TABLES: Final = ("meta", "parts", "items", "columns", "cells", "calls")
 """Tables that are written before the first call, in an order that keeps references whole."""
@@ -95,7 +95,7 @@ class Rebuild:
         self._n_batches = 0
         self._open_batches = 0
         try:
-            _remove(self._path)
+            remove(self._path)
             with translated(target):
                 self.db = connect(self._path, "mode=rwc")
                 # nothing counts before the file has its name, so no journal is needed
@@ -174,10 +174,14 @@ class Rebuild:
         """Clear away what was not finished."""
         with suppress(sqlite3.Error):
             self.db.close()
-        _remove(self._path)
+        remove(self._path)
         self._lock.release()
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove an SQLite file with all that stands beside it.
+
+    A journal that a kill left would be played back into the next file of that name.
+    """
     for suffix in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from judgeaudit.core.errors import (
     ConfigError,
+    DiskError,
     JudgeAuditError,
     JudgeError,
     LedgerError,
@@ -45,7 +46,10 @@ MakeJudge = Callable[[Plan, Limits], Judge]
 _FOR_EVER = 1e9
 _ERRORS: dict[str, type[JudgeAuditError]] = {
     c.__name__: c
-    for c in (ConfigError, LedgerError, JudgeError, PermanentError, QuotaExhaustedError)
+    for c in (
+        *(ConfigError, LedgerError, DiskError),
+        *(JudgeError, PermanentError, QuotaExhaustedError),
+    )
 }
 
 

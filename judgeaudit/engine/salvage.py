@@ -12,14 +12,13 @@ from typing import Any, Final, get_args
 import numpy as np
 
 from judgeaudit.core.clock import now_utc
-from judgeaudit.core.errors import LedgerError
-from judgeaudit.core.hashing import sha256_text
-from judgeaudit.core.records import Outcome, Reply
+from judgeaudit.core.records import Outcome, Reply, Verdict
 from judgeaudit.engine.chain import chain, genesis, plain_text
 from judgeaudit.engine.damaged import opened, rows_at, rows_between, top
+from judgeaudit.engine.lock import Promise, promised
+from judgeaudit.engine.planned import take_plan
 from judgeaudit.engine.rebuild import Rebuild
 from judgeaudit.engine.schema import translated
-from judgeaudit.engine.view import LedgerView
 
 __all__ = ["Salvage", "salvage"]
 
@@ -34,6 +33,10 @@ _REPLY: Final = (
 _WORDS_LOST: Final = "the words of this answer were lost with a damaged file"
 _READ_AGAIN: Final = (
     "read again from the saved words; tokens, cost and time were lost with a damaged file"
+)
+_UNPROVED: Final = (
+    "the first batch cannot be proved, and with it items, labels and settings: to be sure of them, "
+    "give a ledger of the same run as --plan"
 )
 _TOLD: Final = 5
 
@@ -73,6 +76,13 @@ class Salvage:
     batches: list[str] = field(default_factory=list)
     unreadable: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def expect(self, promise: Promise | None) -> None:
+        """Count what was committed and is not even mentioned any more: it stood in a lost -wal."""
+        gone = promise.answers - self.saved - self.lost_answers if promise else 0
+        if gone > 0:
+            self.lost_answers += gone
+            self.notes.append(f"{gone} of the lost answers stood in a -wal that is gone")
 
     def lines(self) -> list[str]:
         """Say it in words."""
@@ -115,73 +125,15 @@ def salvage(damaged: Path, target: Path, *, plan: Path | None = None) -> Salvage
         If the pages that say where the tables are are damaged, or the plan is and none was given.
     """
     with opened(damaged) as db, Rebuild(target) as made, translated(target):
-        _take_plan(made, db, damaged, plan)
+        take_plan(made, db, damaged, plan)
         saving = _Saving(db, made)
         saving.run()
         found = saving.found
+        found.expect(promised(damaged))
         made.finish()
     side = target.with_name(target.name + ".salvage.json")
     side.write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
     return found
-
-
-def _take_plan(made: Rebuild, db: sqlite3.Connection, damaged: Path, plan: Path | None) -> None:
-    if plan is not None:
-        with LedgerView(plan) as other:
-            _check_same(db, other, damaged)
-            made.plan(other.connection)
-        return
-    why = "it cannot be read"
-    try:
-        made.plan(db)
-        why = _bad_text(made.db) or _bad_plan(made.db) or ""
-    except (sqlite3.DatabaseError, OverflowError) as error:
-        why = str(error)
-    if why:
-        raise LedgerError(
-            f"the part that says what was planned is damaged ({why})",
-            where=str(damaged),
-            mend="Begin the same run in another folder (--out, with --budget-calls 1) and give its "
-            "ledger as --plan",
-        )
-
-
-def _check_same(db: sqlite3.Connection, other: LedgerView, damaged: Path) -> None:
-    try:
-        (known,) = db.execute("SELECT value FROM meta WHERE key = 'plan_sha256'").fetchone()
-    except (sqlite3.DatabaseError, TypeError):
-        return  # damaged there: the user vouches for it
-    if json.loads(plain_text(known)) != other.plan_sha256:
-        raise LedgerError(
-            f"it is of another plan than {other.path}",
-            where=str(damaged),
-            mend="Give a ledger of the same run as --plan",
-        )
-
-
-def _bad_text(db: sqlite3.Connection) -> str | None:
-    for number, digest, body in db.execute("SELECT id, sha256, body FROM parts"):
-        if sha256_text(plain_text(body)) != digest.hex():
-            return f"text {number} is not what its hash says"
-    return None
-
-
-def _bad_plan(db: sqlite3.Connection) -> str | None:
-    calls, last = db.execute("SELECT count(*), coalesce(max(position), -1) FROM calls").fetchone()
-    if calls != last + 1:
-        return f"{last + 1 - calls} calls are missing"
-    for table, column, of in (
-        ("calls", "cell", "cells"),
-        ("cells", "item", "items"),
-        ("cells", "col", "columns"),
-        ("items", "trajectory", "parts"),
-        ("columns", "rendering", "parts"),
-    ):
-        sql = f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT id FROM {of})"  # noqa: S608
-        (loose,) = db.execute(sql).fetchone()
-        if loose:
-            return f"{loose} rows of {table} have lost their {of}"
-    return None
 
 
 class _Saving:
@@ -198,6 +150,10 @@ class _Saving:
         self._sessions: dict[int, int] = {}
         self._batch_of = np.zeros(self._n, dtype=np.int64)
         self._worded = np.zeros(self._n, dtype=bool)
+        self._orphans: list[int] = []
+        self._written = 0
+        self._last = top(db, "batches", self._bound)
+        self._doubted = 0
 
     def run(self) -> None:
         """Take everything over."""
@@ -220,6 +176,7 @@ class _Saving:
             [],
         ):
             self._worded[call] = True
+        self._orphans = np.flatnonzero(self._worded & (self._batch_of == 0)).tolist()
         self.found.unreadable = [k for k in lost if not self._worded[k]]
         failures = self._failures()
         order = np.argsort(self._batch_of, kind="stable")
@@ -228,7 +185,14 @@ class _Saving:
         for number, row in self._batches():
             mine = order[starts[number] : starts[number + 1]].tolist()
             head = self._one_batch(number, row, mine, failures.pop(number, []), head)
-        self._read_again(np.flatnonzero(self._worded & (self._batch_of == 0)).tolist())
+            if number == 1 and not self.found.intact and row is not None:
+                self.found.notes.append(_UNPROVED)
+        self._read_again(self._orphans)
+        self.found.lost_answers = max(0, self._written - self.found.saved)
+        if self._doubted:
+            self.found.notes.append(
+                f"{self._doubted} verdicts that their words do not bear out were left out"
+            )
         for rest in failures.values():
             self.found.lost_failures += len(rest)
 
@@ -245,13 +209,13 @@ class _Saving:
             self.found.notes.append("some names of served models, or sessions, are lost")
 
     def _most_batches(self) -> int:
-        return max(int(self._batch_of.max(initial=0)), top(self._db, "batches", self._bound))
+        return max(int(self._batch_of.max(initial=0)), self._last)
 
     def _batches(self) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
         sql = "SELECT * FROM batches WHERE id BETWEEN ? AND ? ORDER BY id"
         last = 0
         for row in rows_between(self._db, sql, 1, self._most_batches(), []):
-            if not _sound_batch(row):
+            if not _sound_batch(row) or row[0] <= last:
                 continue
             yield from ((k, None) for k in range(last + 1, row[0]))
             yield row[0], row
@@ -281,15 +245,21 @@ class _Saving:
     ) -> bytes | None:
         answers = self._answers(calls)
         if row is None:
+            answers = self._borne_out(answers)
+            # behind the last batch it was never one: a number that a changed byte made
+            self._written += len(calls) if number <= self._last else 0
             if answers or failures:
                 self.found.batches.append(f"batch {number}: its own row is lost")
                 self._write(0, now_utc(), 0.0, answers, failures)
             return None
         _, session, at, elapsed, n_answers, n_failures, stored = row
-        missing = n_answers - len(answers), n_failures - len(failures)
         proved = head is not None and stored == chain(
             head, (number, session, at, elapsed), answers, failures
         )
+        if not proved:
+            answers = self._borne_out(answers)
+        missing = n_answers - len(answers), n_failures - len(failures)
+        self._written += n_answers
         if proved:
             self.found.intact += len(answers)
         elif any(missing):
@@ -299,7 +269,6 @@ class _Saving:
             )
         else:
             self.found.batches.append(f"batch {number} of {at} cannot be proved by its hash")
-        self.found.lost_answers += max(0, missing[0])
         self.found.lost_failures += max(0, missing[1])
         if answers or failures:
             self._write(session, at, elapsed, answers, failures)
@@ -328,36 +297,65 @@ class _Saving:
                 continue
             words = _texts(replies.get(call, ())[1:])
             if not words:
-                self.found.wordless.append(call)
                 words = (*[None] * 6, _WORDS_LOST, None)
             served = self._served.get(verdict[9], (None, None))
             out.append((*verdict[:9], *served, *words))
         return out
 
-    def _read_again(self, calls: list[int]) -> None:
-        from judgeaudit.judges.parsing import parse
+    def _borne_out(self, answers: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Leave out what a changed byte may have made of an answer: it is asked again instead.
 
+        A verdict that its words do not say; and one without words while other words have lost
+        their verdict, since it may be theirs.
+        """
+        out = []
+        for answer in answers:
+            if answer[17] == _WORDS_LOST:
+                sound = not self._orphans
+                if sound:
+                    self.found.wordless.append(answer[0])
+            else:
+                read = _parsed(answer[11:16])
+                sound = read is not None and answer[1:3] == (read.outcome, read.label)
+            if sound:
+                out.append(answer)
+            else:
+                self._doubted += 1
+        return out
+
+    def _read_again(self, calls: list[int]) -> None:
         answers = []
         for call, row in rows_at(self._db, f"{_REPLY} = ?", calls).items():
             saved = _texts(row[1:])
             if saved is None:
                 continue
             text, finish, refusal, reasoning, request, *_ = saved
-            reply = Reply(
-                text=text,
-                finish_reason=finish,
-                refusal=refusal,
-                reasoning=reasoning,
-                request_id=request,
-            )
-            read = parse(reply)
+            read = _parsed((text, finish, refusal, reasoning, request))
+            if read is None or read.outcome == "error":
+                continue
             said = (call, read.outcome, read.label, read.confidence, 1, 0.0, None, None, None)
             words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, None)
             answers.append((*said, None, None, *words))
             self.found.read_again.append(call)
         if answers:
             self._write(0, now_utc(), 0.0, answers, [])
-            self.found.lost_answers = max(0, self.found.lost_answers - len(answers))
+
+
+def _parsed(words: Sequence[Any]) -> Verdict | None:
+    from judgeaudit.judges.parsing import parse
+
+    text, finish, refusal, reasoning, request = words
+    try:
+        reply = Reply(
+            text=text,
+            finish_reason=finish,
+            refusal=refusal,
+            reasoning=reasoning,
+            request_id=request,
+        )
+    except ValueError:  # a changed byte made a number of a text
+        return None
+    return parse(reply)
 
 
 def _texts(row: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -8,9 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from judgeaudit.core.errors import LedgerError
+from judgeaudit.core.errors import DiskError, LedgerError
 
-__all__ = ["APPLICATION_ID", "DDL", "SCHEMA_VERSION", "check_kind", "connect", "translated"]
+__all__ = [
+    "APPLICATION_ID",
+    "DDL",
+    "SALVAGE",
+    "SCHEMA_VERSION",
+    "check_kind",
+    "connect",
+    "doubted",
+    "translated",
+]
 
 APPLICATION_ID: Final = 0x4A41554C
 """`JAUL` in the file's header: an SQLite file without it is somebody else's."""
@@ -78,6 +87,12 @@ DDL: Final = (
     ),
 )
 
+SALVAGE: Final = (
+    "Save what it still holds with judgeaudit ledger salvage, then run the same command again: "
+    "it asks only what is missing"
+)
+"""How to mend a damaged ledger."""
+
 _DAMAGED = "the ledger file is damaged or cut short"
 _MENDS: Final[dict[int, tuple[str, str | None]]] = {
     sqlite3.SQLITE_FULL: (
@@ -90,7 +105,7 @@ _MENDS: Final[dict[int, tuple[str, str | None]]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         _DAMAGED,
-        "Restore it from a copy, or move it away and start the run anew",
+        SALVAGE,
     ),
     sqlite3.SQLITE_READONLY: (
         "the ledger cannot be written here",
@@ -110,6 +125,9 @@ _MENDS: Final[dict[int, tuple[str, str | None]]] = {
         "What was committed is kept; check the disk and run the same command again",
     ),
 }
+# what we write is UTF-8, so a text that is not was changed
+_NO_TEXT: Final = "Could not decode to UTF-8"
+_OF_THE_DISK: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 
 
 @contextmanager
@@ -119,16 +137,32 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise explain(error, path) from error
+    except UnicodeDecodeError as error:  # an error of SQLite's whose words are damaged too
+        raise LedgerError(_DAMAGED, where=str(path), mend=SALVAGE) from error
+
+
+@contextmanager
+def doubted(path: Path) -> Iterator[None]:
+    """Read what may be damaged: a value that cannot be is damage, as is an `sqlite3.Error`."""
+    try:
+        with translated(path):
+            yield
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise LedgerError(f"{_DAMAGED} ({error})", where=str(path), mend=SALVAGE) from error
 
 
 def explain(error: sqlite3.Error, path: Path) -> LedgerError:
     """Word an SQLite error: what, where, and how to mend it."""
     code = getattr(error, "sqlite_errorcode", None)
     found = _MENDS.get(code & 0xFF) if isinstance(code, int) else None
+    if found is None and (code == sqlite3.SQLITE_ERROR or _NO_TEXT in str(error)):
+        # our own SQL is right, so it is the table that is not
+        found = _MENDS[sqlite3.SQLITE_CORRUPT]
     if found is None:
         return LedgerError(f"the ledger could not be read or written ({error})", where=str(path))
     what, mend = found
-    return LedgerError(what, where=str(path), mend=mend)
+    kind = DiskError if code is not None and code & 0xFF in _OF_THE_DISK else LedgerError
+    return kind(what, where=str(path), mend=mend)
 
 
 def connect(path: Path, options: str) -> sqlite3.Connection:

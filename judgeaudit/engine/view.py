@@ -114,15 +114,18 @@ class LedgerView:
         with self._reading() as db:
             if not check_kind(db, self.path):
                 raise LedgerError("this ledger is empty: no run was recorded", where=str(self.path))
-            values = {k: json.loads(plain_text(v)) for k, v in db.execute("SELECT * FROM meta")}
-        self._plan_sha256 = str(values["plan_sha256"])
+            rows = db.execute("SELECT * FROM meta").fetchall()
         try:
+            values = {k: json.loads(plain_text(v)) for k, v in rows}
+            self._plan_sha256 = str(values["plan_sha256"])
             return RunMeta.from_values(values)
-        except (KeyError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise LedgerError(
-                f"the ledger's description of its run cannot be read ({error})",
+                "the ledger's description of its run cannot be read "
+                f"({str(error).partition(chr(10))[0]})",
                 where=str(self.path),
-                mend="Read it with the version of judgeaudit that wrote it",
+                mend="Read it with the version of judgeaudit that wrote it; if it is damaged, "
+                "save it with judgeaudit ledger salvage",
             ) from error
 
     @contextmanager

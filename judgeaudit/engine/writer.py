@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -125,9 +125,17 @@ class Writer:
         For messages.
     versions : dict
         Software versions of this session.
+    told : callable
+        Is told after each commit how many batches and answers there are.
     """
 
-    def __init__(self, db: sqlite3.Connection, path: Path, versions: dict[str, str]) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        path: Path,
+        versions: dict[str, str],
+        told: Callable[[int, int], None],
+    ) -> None:
         # a daemon: a program that forgets to close its ledger must still be able to end
         self._thread = threading.Thread(target=self._run, name="judgeaudit-ledger", daemon=True)
         self._db = db
@@ -139,6 +147,8 @@ class Writer:
         last = db.execute("SELECT id, head FROM batches ORDER BY id DESC LIMIT 1").fetchone()
         self._batch: int = last[0] if last else 0
         self._head: bytes = last[1] if last else genesis(db)
+        (self._answers,) = db.execute("SELECT total(n_answers) FROM batches").fetchone()
+        self._told = told
         self._served = served_names(db)
         self._rows: list[tuple[Row, Waiter | None]] = []
         self._news = threading.Condition()
@@ -262,6 +272,8 @@ class Writer:
                 del self._served[name]
             raise
         self._session, self._batch, self._head = session, batch[0], head
+        self._answers += len(answers)
+        self._told(self._batch, int(self._answers))
 
 
 def _resolve(waiters: Sequence[Waiter], error: LedgerError | None) -> None:

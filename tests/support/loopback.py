@@ -10,7 +10,7 @@ In a process of its own (prints the address, stops by itself)::
 
     python tests/support/loopback.py --port 0 --behaviour hash
 
-`GET /stats` tells another process what was counted. Standard library only.
+`GET /stats` tells another process what was counted, `GET /prompts` each prompt's requests. Standard library only.
 """
 
 from __future__ import annotations
@@ -229,6 +229,8 @@ class Loopback:
             return Answer(body={"object": "list", "data": listed})
         if path == "/stats":
             return Answer(body=dict(self.stats))
+        if path == "/prompts":
+            return Answer(body=dict(self.by_prompt))
         self.n_other += 1
         return error(404, f"no such path: {path}", None)
 
