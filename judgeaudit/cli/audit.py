@@ -31,8 +31,9 @@ def _audit(
     judge: Annotated[
         str | None,
         typer.Option(
-            help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model "
-            "(local:smollm2-135m, scripted:brittle_t4, replay:FILE). Default: local.",
+            help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model (direct:<name> for "
+            "a server at --api-base, local:smollm2-135m, scripted:brittle_t4, replay:FILE). "
+            "Default: local.",
             rich_help_panel=_WHO,
         ),
     ] = None,
@@ -52,7 +53,19 @@ def _audit(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option(help="plain, json_mode, json_schema or grammar.", rich_help_panel=_WHO),
+        typer.Option(
+            help="plain, json_mode, json_schema or grammar; auto: the strictest of the first three "
+            "that the judge accepts.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    drop_unsupported: Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-unsupported",
+            help="Leave out parameters that the judge refuses, and say so on the card.",
+            rich_help_panel=_WHO,
+        ),
     ] = None,
     send_seed: Annotated[
         bool | None,
@@ -258,7 +271,7 @@ def _audit(
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return
-    ready = audit.prepare(spec)
+    ready = audit.settle(audit.prepare(spec))
     if not quiet:
         _out.aside(_words.of_plan(ready))
     result = audit.run(ready, show="quiet" if quiet else "auto")

@@ -17,6 +17,8 @@ _NOT_IDENTITY: Final = (
     *("adaptive", "requests_per_minute", "tokens_per_minute"),
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
     *("executor", "workers"),
+    # what it drops is: the ledger holds it
+    "drop_unsupported",
 )
 _NOT_REPEATED: Final = {"out", "decoding", "budget_usd", "budget_tokens", "budget_calls"}
 

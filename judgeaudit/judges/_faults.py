@@ -74,6 +74,7 @@ _UNREACHED: Final = re.compile(
     r"|name resolution|nodename nor servname|no address associated|connection attempts failed",
     re.IGNORECASE,
 )
+_TLS: Final = re.compile(r"certificate verify failed|\[SSL: ", re.IGNORECASE)
 _TRANSPORT: Final = frozenset(
     {
         "apiconnectionerror",
@@ -146,6 +147,8 @@ class Fault:
         For the error; without the provider's words.
     quotes : bool
         Whether the provider's words say more than `what`.
+    parameter : str, optional
+        The request parameter that is refused.
     """
 
     kind: type[JudgeError] | None
@@ -153,6 +156,7 @@ class Fault:
     mend: str | None = None
     code: str | None = None
     quotes: bool = True
+    parameter: str | None = None
 
 
 def gather(exc: BaseException) -> Facts:
@@ -226,9 +230,11 @@ def _named(f: Facts, status: int, head: str) -> Fault | None:
         return Fault(PermanentError, what, mend, "context_length_exceeded")
     if f.kinds & _PARAMETER:
         named = f.parameter or "(which it does not name)"
-        mend = f"Take {named} out of the judge's decoding: nothing is dropped silently"
+        mend = f"Take {named} out of the judge's decoding, or give --drop-unsupported: nothing is "
+        mend += "dropped silently"
         what = f"the model refuses the parameter {named}, {head}"
-        return Fault(PermanentError, what, mend, "unsupported_parameter")
+        code = "unsupported_parameter"
+        return Fault(PermanentError, what, mend, code, parameter=f.parameter)
     return None
 
 
@@ -238,9 +244,7 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
     if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
-        what = f"no server answers at {address}"
-        mend = "Start the server, or correct its address"
-        return Fault(TransientError, what, mend, "unreachable", quotes=False)
+        return _unreached(f, address)
     if f.kinds & _TIMEOUT:
         return Fault(TransientError, "no answer in time", code="timeout", quotes=False)
     if _NO_KEY.search(f.everything):
@@ -251,6 +255,15 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
         what = "the connection was cut in mid-answer" if cut else "the connection was lost"
         return Fault(TransientError, what, code="connection", quotes=False)
     return None
+
+
+def _unreached(f: Facts, address: str) -> Fault:
+    what, mend = f"no server answers at {address}", "Start the server, or correct its address"
+    if _TLS.search(f.everything):
+        what = f"no TLS connection to {address}"
+        mend = "Correct the address (http or https), or name the authority that signed the "
+        mend += "server's certificate in SSL_CERT_FILE"
+    return Fault(TransientError, what, mend, "unreachable", quotes=False)
 
 
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
