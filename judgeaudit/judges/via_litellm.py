@@ -12,12 +12,12 @@ import datetime as dt
 import json
 import os
 import time
-import weakref
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
+from judgeaudit.judges._clients import let_go, take
 from judgeaudit.judges._faults import gather, read_fault, retry_after
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
@@ -32,7 +32,6 @@ ATTEMPT_SECONDS: Final = 600.0
 # what a server without keys gets: the client library insists on one
 _NO_KEY: Final = "no-key"
 _LISTED: Final = 8
-_OPEN: weakref.WeakSet[LiteLLMJudge] = weakref.WeakSet()
 
 
 @JUDGES.register("litellm")
@@ -144,21 +143,14 @@ class LiteLLMJudge:
             raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
 
     async def aclose(self) -> None:
-        """Close connections; LiteLLM shares them, so the last open judge closes them for all."""
-        if self not in _OPEN:
-            return
-        _OPEN.discard(self)
-        if not _OPEN:
-            litellm = litellm_library()
-            await litellm.close_litellm_async_clients()
-            # a closed client left in the cache would be handed to the next judge
-            litellm.in_memory_llm_clients_cache.flush_cache()
+        """Close connections; judges share them, so the last one of an event loop closes them."""
+        await let_go(self)
 
     async def _request(
         self, prompt: JudgePrompt, seed: int, more: dict[str, Any] | None = None
     ) -> Reply:
         litellm = litellm_library()
-        _OPEN.add(self)
+        take(self)
         seeded = {"seed": seed} if self._spec.sends_seed else {}
         messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
         started = time.perf_counter()
