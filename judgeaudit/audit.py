@@ -292,7 +292,8 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
         )
         with Ledger.open_readonly(ready.folder / LEDGER) as view:
             return _finish(view, ready, created, interrupted=summary.interrupted)
-    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
+    fresh = not (ready.folder / LEDGER).exists()
+    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds, fresh=fresh)
     with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
         try:
             summary = run_plan_sync(

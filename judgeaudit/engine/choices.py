@@ -12,6 +12,7 @@ from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
 from judgeaudit.judges import _choice as choice
+from judgeaudit.judges._reach import check_reachable
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
@@ -22,14 +23,24 @@ __all__ = ["budget_of", "judge_of", "limits_of", "price_of"]
 _FREE: Final = frozenset({"local", "scripted", "replay"})
 
 
-def judge_of(spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float) -> Judge:
+def judge_of(
+    spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float, *, fresh: bool = False
+) -> Judge:
     """Make the judge that a spec names; one with planted faults is told the items.
+
+    Parameters
+    ----------
+    fresh : bool
+        Whether no run of it has begun: then an address at which nobody answers is a mistake, and
+        is found before a ledger is made.
 
     Raises
     ------
     ConfigError
-        If it cannot be served here.
+        If it cannot be served here, or cannot be reached.
     """
+    if fresh:
+        check_reachable(spec)
     judge: Judge = JUDGES[spec.backend](spec)
     if isinstance(judge, PlantedJudge):
         judge.learn(items)

@@ -74,6 +74,9 @@ _UNREACHED: Final = re.compile(
     r"|name resolution|nodename nor servname|no address associated|connection attempts failed",
     re.IGNORECASE,
 )
+_UNCONNECTED: Final = frozenset(
+    {"connectionrefusederror", "connectiontimeouterror", "connecttimeout"}
+)
 _TRANSPORT: Final = frozenset(
     {
         "apiconnectionerror",
@@ -237,7 +240,7 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
     if f.kinds & {"jsondecodeerror"} or _UNREADABLE.search(f.everything):
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
-    if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
+    if _UNREACHED.search(f.everything) or f.kinds & _UNCONNECTED:
         what = f"no server answers at {address}"
         mend = "Start the server, or correct its address"
         return Fault(TransientError, what, mend, "unreachable", quotes=False)

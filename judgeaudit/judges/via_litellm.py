@@ -21,6 +21,7 @@ from judgeaudit.judges._clients import let_go, take
 from judgeaudit.judges._faults import gather, read_fault, retry_after
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
+from judgeaudit.judges._reach import REACH_SECONDS
 from judgeaudit.judges._salvage import answer_in, count
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
@@ -156,14 +157,14 @@ class LiteLLMJudge:
         seeded = {"seed": seed} if self._spec.sends_seed else {}
         messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
         started = time.perf_counter()
-        # the library's own limit counts from byte to byte, so a dripping body outlives it
+        # the library's own limits count from byte to byte, so a dripping body outlives them
         limit = asyncio.timeout(self.attempt_seconds)
         # raised outside of the handler: a chained cause would carry headers, and so the key
         try:
             async with limit:
                 answer = await litellm.acompletion(
                     messages=messages,
-                    timeout=self.attempt_seconds + 5,
+                    timeout=_limits(self.attempt_seconds + 5),
                     **seeded,
                     **copy.deepcopy(self._parameters | (more or {})),
                 )
@@ -245,6 +246,12 @@ class LiteLLMJudge:
         names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
         more = ", …" if len(names) > _LISTED else ""
         return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
+
+
+def _limits(seconds: float) -> Any:
+    import httpx
+
+    return httpx.Timeout(seconds, connect=min(seconds, REACH_SECONDS))
 
 
 def _provider(spec: JudgeSpec) -> str:

@@ -161,3 +161,17 @@ def test_nohup_is_heard(tmp_path):
             time.sleep(0.02)
         child.send_signal(signal.SIGHUP)
         assert child.wait(120) == 0
+
+
+def test_nobody_at_the_address_is_one_line_and_leaves_no_ledger(tmp_path):
+    with Loopback() as server:
+        pass
+    done = subprocess.run(
+        [*command(server, tmp_path / "run"), "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    said = f"no server answers at {server.api_base} (connection refused)"
+    assert done.stderr.splitlines() == [
+        f"judgeaudit: openai/{MODEL}: {said}. Start the server, or correct its address"
+    ]
+    assert not (tmp_path / "run").exists()
