@@ -78,7 +78,7 @@ class Salvage:
         """Say it in words."""
         first = (
             f"{self.saved} answers saved, {self.intact} of them proved by the hash chain; "
-            f"{self.planned - self.saved} of {self.planned} planned calls are open"
+            f"{self.planned - self.saved:,} of {self.planned:,} planned calls are open"
         )
         out = [first]
         if self.lost_answers or self.lost_failures:
@@ -169,7 +169,7 @@ def _bad_text(db: sqlite3.Connection) -> str | None:
 def _bad_plan(db: sqlite3.Connection) -> str | None:
     calls, last = db.execute("SELECT count(*), coalesce(max(position), -1) FROM calls").fetchone()
     if calls != last + 1:
-        return f"{last + 1 - calls} calls are missing"
+        return f"{last + 1 - calls:,} calls are missing"
     for table, column, of in (
         ("calls", "cell", "cells"),
         ("cells", "item", "items"),
