@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from judgeaudit.core.command import command_of, folder_of_choices
-from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.command import extra_of, folder_of_choices
+from judgeaudit.core.errors import ConfigError, JudgeError
 from judgeaudit.core.records import (
     AuditSpec,
     ConditionKind,
@@ -52,7 +52,6 @@ __all__ = [
 
 CHOICES: Final = tuple(AuditSpec.model_fields)
 """Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
-
 LEDGER: Final = "ledger.sqlite"
 
 
@@ -109,7 +108,11 @@ class AuditResult:
         return 0 if self.facts.n_answered else 3
 
 
-def choose(config: Path | None = None, choices: dict[str, Any] | None = None) -> AuditSpec:
+def choose(
+    config: Path | None = None,
+    choices: dict[str, Any] | None = None,
+    spell: Callable[[str], str] = "{}=".format,
+) -> AuditSpec:
     """Gather the choices of an audit from a file and from keywords; keywords win.
 
     Parameters
@@ -118,6 +121,8 @@ def choose(config: Path | None = None, choices: dict[str, Any] | None = None) ->
         A TOML file; without it `audit.toml` in the current folder is read where there is one.
     choices : dict, optional
         Keys of `AuditSpec`.
+    spell : callable
+        From a key to the way its author wrote it, for messages: `limit=`, or `flag_of`.
 
     Raises
     ------
@@ -131,13 +136,7 @@ def choose(config: Path | None = None, choices: dict[str, Any] | None = None) ->
     if config is not None or path.is_file():
         data, text = read_toml(path)
         record_from(AuditSpec, data, text=text, path=path)
-    return _spec_from({**data, **(choices or {})})
-
-
-def _spec_from(choices: dict[str, Any]) -> AuditSpec:
-    from judgeaudit.core.toml import record_from
-
-    return record_from(AuditSpec, choices, text="", path=Path("choices"))
+    return record_from(AuditSpec, {**data, **(choices or {})}, spell=spell)
 
 
 def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None = None) -> Prepared:
@@ -225,7 +224,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=_extra(spec) | drafted(policy) | (settled.extra if settled else {}),
+        extra=extra_of(spec) | drafted(policy) | (settled.extra if settled else {}),
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
 
@@ -264,19 +263,29 @@ def run(
     Raises
     ------
     JudgeAuditError
-        If the audit cannot begin or go on. What was answered is kept in the ledger.
+        If the audit cannot begin or go on; the message says what was kept in the ledger.
     """
-    from judgeaudit.engine import choices
-    from judgeaudit.engine.door import run_plan_sync
-    from judgeaudit.engine.ledger import Ledger
-    from judgeaudit.engine.progress import make_progress
+    from judgeaudit.core.toml import record_from
+    from judgeaudit.engine.kept import say_kept
 
     if isinstance(spec, Prepared):
         ready = spec
     else:
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
-        ready = prepare(_spec_from({**given, **more}))
-    ready = settle(ready)
+        ready = prepare(record_from(AuditSpec, {**given, **more}, spell="{}=".format))
+    try:
+        return _run(settle(ready), show, created)
+    except JudgeError as error:
+        say_kept(error, ready.folder / LEDGER)
+        raise
+
+
+def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResult:
+    from judgeaudit.engine import choices
+    from judgeaudit.engine.door import run_plan_sync
+    from judgeaudit.engine.ledger import Ledger
+    from judgeaudit.engine.progress import make_progress
+
     spec = ready.spec
     limits, progress = choices.limits_of(spec, ready.judge), make_progress(show)
     path, plan = ready.folder / LEDGER, ready.plan
@@ -286,7 +295,8 @@ def run(
         summary = run_on_ray(plan, ready.meta, path, spec, limits=limits, progress=progress)
         with Ledger.open_readonly(path) as view:
             return _finish(view, ready, created, interrupted=summary.interrupted)
-    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
+    fresh = not path.exists()
+    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds, fresh=fresh)
     with Ledger.open(path, ready.meta, plan) as ledger:
         try:
             summary = run_plan_sync(
@@ -379,15 +389,10 @@ def _finish(
     view: LedgerView, ready: Prepared, created: str | None, *, interrupted: bool
 ) -> AuditResult:
     from judgeaudit.cards import write
+    from judgeaudit.engine.kept import scoring
 
-    # a ledger that was begun without certificates does not hold them
-    made, scores, facts = _card(view, created, ready.spec.certificates)
-    write(made, ready.folder)
+    with scoring(ready.folder):
+        # a ledger that was begun without certificates does not hold them
+        made, scores, facts = _card(view, created, ready.spec.certificates)
+        write(made, ready.folder)
     return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
-
-
-def _extra(spec: AuditSpec) -> dict[str, Any]:
-    out: dict[str, Any] = {"command": command_of(spec)}
-    if spec.retry_truncated is not None:
-        out["retry_truncated"] = spec.retry_truncated
-    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,14 @@ def test_every_make_target_named_exists():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"\bmake ([a-z]+)", README)):
         assert re.search(rf"^([a-z ]*\b)?{target}\b.*:", makefile, flags=re.MULTILINE), target
+
+
+def test_what_the_readme_installs_is_here():
+    """Until there is a release, nothing is installed by a name that an index would look up."""
+    wanted = re.findall(r"pip install ([^\s`#]+)", README)
+    assert wanted
+    assert {"."} == {w.strip('"').partition("[")[0] for w in wanted}
+    extras = {e for w in wanted for e in re.findall(r"\[(\w+)\]", w)}
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    assert extras <= set(project["optional-dependencies"])

@@ -13,6 +13,7 @@ from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.texts_en import LIMITS
 from judgeaudit.cards.words import (
     band_of,
+    clipped,
     count,
     joined,
     percent,
@@ -27,6 +28,10 @@ __all__ = ["limits", "open_words", "served_as_asked", "warnings"]
 _FAILURES_SAID: Final = 0.05
 _FAILURES_SERIOUS: Final = 0.20
 _FEW_ITEMS: Final = 30
+_FEW_CLUSTERS: Final = 20
+_FEW: Final = (
+    "The items form only {n} groups that belong together (clusters), and intervals rest on those."
+)
 _WEAK_RATE: Final = 0.8
 _DATED: Final = re.compile(r"^[-@:_]?(?:\d{4}-?\d{2}-?\d{2}|\d{4}|v?\d{3}|\d{8})$")
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
@@ -111,7 +116,8 @@ def open_words(f: Figures) -> str:
         return f.reason("identified")
     if region.low == region.high:
         return ""
-    span = f"between {points(region.low)} and {points(region.high)} points"
+    low, high = (points(clipped(x, "points")) for x in (region.low, region.high))
+    span = f"between {low} and {high} points"
     tau = threshold_words(f.threshold)
     if f.flag("identified").startswith("not"):
         return (
@@ -229,6 +235,10 @@ def _labels(f: Figures) -> _Found:
     if corpus.n_items < _FEW_ITEMS:
         n = corpus.n_items
         yield "few_items", "caution", f"Only {count(n)} {'item' if n == 1 else 'items'}."
+    if f.scores.flags.get("clusters"):
+        yield "uneven_clusters", "caution", f.reason("clusters")
+    elif corpus.n_clusters < min(_FEW_CLUSTERS, corpus.n_items):
+        yield "few_clusters", "caution", _FEW.format(n=count(corpus.n_clusters))
 
 
 def _figures(f: Figures) -> _Found:

@@ -12,6 +12,7 @@ from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.plots import Mark, Row, Stack, gauge, intervals, stacked
 from judgeaudit.cards.words import (
     amount,
+    ends,
     interval,
     kind_of,
     percent_tick,
@@ -31,28 +32,30 @@ _NARROW: Final = 18
 
 
 def pis_gauge(f: Figures) -> Markup:
-    """Draw the score on its bands; nothing where no score and no interval is given."""
+    """Draw the score on its bands; nothing where no score is given."""
     pis = f.get("pis")
-    if pis is None or f.withheld or (pis.value is None and pis.low is None):
+    if pis is None or f.withheld or pis.value is None:
         return Markup()
-    said = "undefined" if pis.value is None else amount(pis.value, "score")
+    said = amount(pis.value, "score")
     words = f"Policy Invariance Score {said}; {spoken_interval(pis) or 'no interval'}."
-    return gauge(pis.value, pis.low, pis.high, words)
+    low, high = ends(pis) or (None, None)
+    return gauge(pis.value, low, high, words)
 
 
 def _mark(score: Score | None, style: str) -> Mark:
     if score is None:
         return Mark(None)
+    low, high = ends(score) or (None, None)
     if style == "bar":
-        return Mark(score.value, score.low, score.high, "bar")
-    return Mark(score.value, score.low, score.high, "ring" if style == "ring" else "dot")
+        return Mark(score.value, low, high, "bar")
+    return Mark(score.value, low, high, "ring" if style == "ring" else "dot")
 
 
 def _figure(score: Score | None) -> str:
     if score is None or score.value is None:
         return "–"
     shown = amount(score.value, kind_of(score.metric, score.unit)).removesuffix(" points")
-    return f"{shown} {interval(score) if score.low is not None else ''}".rstrip()
+    return f"{shown} {interval(score) if ends(score) else ''}".rstrip()
 
 
 def _bars(f: Figures, rows: Sequence[tuple[str, str, str | None]]) -> list[Row]:

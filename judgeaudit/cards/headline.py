@@ -15,7 +15,9 @@ from judgeaudit.cards.texts_en import CONDITIONS
 from judgeaudit.cards.words import (
     BAND_EDGES,
     band_of,
+    bound,
     count,
+    ends,
     interval,
     joined,
     points,
@@ -176,14 +178,15 @@ def _wording_clause(f: Figures) -> str:
     delta = f.get("delta_paper", "certified")
     if delta is None or delta.value is None:
         return "the effect of rewording the policy cannot be estimated"
-    figure = f"{points(delta.value)} {interval(delta) if delta.low is not None else ''}".rstrip()
+    figure = f"{points(delta.value)} {interval(delta) if ends(delta) else ''}".rstrip()
     gate = f.flag("certified_gate")
     if gate == "above":
         return f"rewording the policy with its meaning kept changes {_more(figure)}"
     if gate == "below" and delta.high is not None and delta.high < 0:
+        limit = bound(delta).removesuffix(" points")
         return (
             f"rewording the policy steadies its verdicts rather than turning them ({figure} in "
-            f"100 beyond jitter)"
+            f"100 beyond jitter{f', {limit}' if limit else ''})"
         )
     if gate == "below":
         return (

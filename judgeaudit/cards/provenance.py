@@ -190,6 +190,14 @@ def _failures(f: Figures) -> Cell:
     return raw(joined([f"{count(n)} {kind}" for kind, n in counts]) if counts else "none")
 
 
+def _weights(f: Figures) -> list[tuple[str, Cell]]:
+    """Name the file of a model on this machine: with the library's version, it is the judge."""
+    found = f.facts.judge.weights_sha256
+    if found is None and f.facts.judge.backend != "local":
+        return []
+    return [("Model file", ident(found or "not recorded"))]
+
+
 def provenance_section(f: Figures, card: JudgeCard) -> Section:
     """Lay out hashes, versions, costs and the command that makes the run again."""
     facts = f.facts
@@ -201,6 +209,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
     cost = money(facts.cost) + (f" ({facts.cost_note})" if facts.cost_note else "")
     identity = [
         ("Judge", ident(facts.judge_sha256)),
+        *_weights(f),
         ("Prompt template", ident(facts.judge.template_sha256 or "not recorded")),
         ("Policy", ident(facts.policy.sha256)),
         ("Corpus", ident(facts.corpus.sha256)),

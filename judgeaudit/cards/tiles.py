@@ -93,10 +93,7 @@ def pis_tile(f: Figures) -> Tile:
         why = "No score before it is shown that the judge responds to the policy."
         return Tile(label, "not given", "response not shown", (why,), "unknown", "pis")
     if pis is None or pis.value is None:
-        lines = _lines(pis)
-        if pis is not None and pis.low is not None:
-            lines += (f"All that can be said: {spoken_interval(pis)}",)
-        return Tile(label, _value(pis), "", lines, "unknown", "pis")
+        return Tile(label, _value(pis), "", _lines(pis), "unknown", "pis")
     band = f.flag("band") if f.flag("band") in BANDS else band_of(pis.value)
     more = [f"{band}: {BANDS[band]}"]
     low, high = (band_of(x) if x is not None else band for x in (pis.low, pis.high))

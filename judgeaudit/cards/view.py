@@ -42,14 +42,17 @@ from judgeaudit.cards.tiles import (
 )
 from judgeaudit.cards.words import (
     basis,
+    bound,
+    clipped,
     estimate,
     interval,
     method,
-    points,
     test_words,
     threshold_words,
+    unit_score,
 )
 from judgeaudit.core.records import Score
+from judgeaudit.metrics.pis import SCALE
 
 __all__ = ["View", "view"]
 
@@ -235,22 +238,39 @@ def _notes(f: Figures, family: str) -> list[str]:
         return [_gate_words(f), f.reason("placebo")]
     if family == "pis" and f.withheld:
         return ["No score is given to a judge that was not shown to respond to the policy."]
+    if family == "pis":
+        return [_weighing(f)]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
     return []
+
+
+def _weighing(f: Figures) -> str:
+    """Word how far the score depends on the weights of its three parts."""
+    parts = (
+        f.value("delta_paper", "certified"),
+        f.value("direction_ratio"),
+        f.value("undue_share"),
+    )
+    delta, right, undue = parts
+    if f.value("pis") is None or delta is None or right is None or undue is None:
+        return ""
+    # a weighted mean lies between the worst part alone and the best part alone
+    alone = [clipped(1 - SCALE * x, "score") for x in (delta, 1 - right, undue)]
+    low, high = unit_score(min(alone)), unit_score(max(alone))
+    return f"By the weights given to its three parts the score could lie from {low} to {high}."
 
 
 def _gate_words(f: Figures) -> str:
     """Word where rewording stands against the practical threshold."""
     gate, tau = f.flag("certified_gate"), threshold_words(f.threshold)
     delta = f.get("delta_paper", "certified")
-    upper = None if delta is None else delta.detail.get("gate_upper")
-    level = 100 * f.facts.protocol.level
-    bound = "" if upper is None else f" They are at most {points(upper)} points ({level:g}%)."
+    limit, level = bound(delta), 100 * f.facts.protocol.level
+    said = f" They are {limit} ({level:g}%)." if limit else ""
     if delta is not None and delta.value is not None and gate in ("above", "below"):
-        return f"Pooled, the excess flips are shown to be {gate} {tau}.{bound}"
+        return f"Pooled, the excess flips are shown to be {gate} {tau}.{said}"
     if delta is not None and delta.value is not None and gate:
-        return f"Pooled, these calls do not decide whether the excess is above {tau}.{bound}"
+        return f"Pooled, these calls do not decide whether the excess is above {tau}.{said}"
     return f.reason("certified_gate")
 
 

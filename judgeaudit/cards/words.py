@@ -6,9 +6,10 @@ Percent appears only here. A rounded figure never claims more than the figure: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Literal
 
+from judgeaudit.cards.figures import count, duration, joined, money, p_value
 from judgeaudit.core.records import Score
 
 __all__ = [
@@ -18,9 +19,12 @@ __all__ = [
     "amount",
     "band_of",
     "basis",
+    "bound",
     "cannot",
+    "clipped",
     "count",
     "duration",
+    "ends",
     "estimate",
     "interval",
     "joined",
@@ -67,8 +71,16 @@ _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
 _SHARES: Final = ("rate", "share", "null", "accuracy", "tpr", "tnr", "jitter")
 _FAMILIES: Final = ("undue",)
 _REGION: Final = "bounds_delta_paper"
+# pis_raw leaves 0 to 1 on both sides: that is what it is shown for
+_RANGES: Final[dict[Kind, tuple[float, float]]] = {
+    "share": (0.0, 1.0),
+    "points": (-1.0, 1.0),
+    "distance": (0.0, 1.0),
+    "score": (0.0, 1.0),
+    "ratio": (0.0, float("inf")),
+}
+_UNCLIPPED: Final = "pis_raw"
 _MINUS: Final = "\N{MINUS SIGN}"
-_SMALLEST_P: Final = 1e-9
 
 
 def _signed(text: str) -> str:
@@ -226,53 +238,64 @@ def estimate(score: Score | None) -> str:
     return amount(score.value, kind_of(score.metric, score.unit))
 
 
+def clipped(x: float, kind: Kind) -> float:
+    """Bring the end of an interval into the range of its quantity: a bound on a rate is no rate.
+
+    Examples
+    --------
+    >>> clipped(-0.499, "share"), clipped(4.452, "points"), clipped(4.452, "plain")
+    (0.0, 1.0, 4.452)
+    """
+    low, high = _RANGES.get(kind, (x, x))
+    return min(max(x, low), high)
+
+
+def ends(score: Score | None) -> tuple[float, float] | None:
+    """Return the interval as it is shown: within the quantity's range, and beside a value only.
+
+    The scores keep the interval as it was computed.
+    """
+    if score is None or score.low is None or score.high is None:
+        return None
+    if score.value is None and score.treatment != _REGION:
+        return None
+    if score.metric == _UNCLIPPED:
+        return score.low, score.high
+    kind = kind_of(score.metric, score.unit)
+    return clipped(score.low, kind), clipped(score.high, kind)
+
+
 def interval(score: Score | None) -> str:
     """Word a score's interval in brackets, or why it has none; empty without a score."""
     if score is None:
         return ""
-    if score.low is None and score.value is None and score.why_no_interval == score.why_undefined:
+    shown = ends(score)
+    if shown is None and score.value is None:
         return "–"
-    if score.low is None or score.high is None:
+    if shown is None:
         return f"none: {score.why_no_interval}" if score.why_no_interval else "none"
     number = _NUMBERS[kind_of(score.metric, score.unit)]
-    return f"[{number(score.low)}, {number(score.high)}]"
+    return f"[{number(shown[0])}, {number(shown[1])}]"
 
 
 def spoken_interval(score: Score | None) -> str:
     """Word an interval as text: "95% interval 0.20 to 0.74"; empty where there is none."""
-    if score is None or score.low is None or score.high is None:
+    shown = ends(score)
+    if score is None or shown is None:
         return ""
     number = _NUMBERS[kind_of(score.metric, score.unit)]
     level = f"{100 * score.level:g}% interval" if score.level is not None else "interval"
-    return f"{level} {number(score.low)} to {number(score.high)}"
+    return f"{level} {number(shown[0])} to {number(shown[1])}"
 
 
-def p_value(p: float) -> str:
-    """Word a p-value with its sign of relation.
-
-    Examples
-    --------
-    >>> p_value(0.0), p_value(3e-12), p_value(0.0123), p_value(1.0)
-    ('p < 1e-9', 'p < 1e-9', 'p = 0.012', 'p = 1')
-    """
-    if p < _SMALLEST_P:
-        return "p < 1e-9"
-    if p < 1e-4:
-        return f"p = {p:.0e}".replace("e-0", "e-")
-    if p > 0.999 and p < 1:
-        return "p > 0.999"
-    return f"p = {p:.2g}"
-
-
-def count(n: float) -> str:
-    """Word a count with thousands apart; expected counts keep one digit.
-
-    Examples
-    --------
-    >>> count(1234), count(7.5)
-    ('1,234', '7.5')
-    """
-    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
+def bound(score: Score | None) -> str:
+    """Word the gate bound of a movement, "at most 6.1 points"; empty where none is known."""
+    if score is None or score.value is None:
+        return ""
+    upper = score.detail.get("gate_upper", score.detail.get("upper"))
+    if upper is None:
+        return ""
+    return f"at most {points(clipped(upper, 'points')).removeprefix('+')} points"
 
 
 def basis(score: Score) -> str:
@@ -304,8 +327,10 @@ def test_words(score: Score) -> str:
 def method(score: Score) -> str:
     """Word how the interval and the test were made, and how failures were treated."""
     parts = [score.method] if score.method else []
-    if score.level is not None and score.low is not None:
+    if score.level is not None and ends(score) is not None:
         parts.append(f"{100 * score.level:g}%")
+    if limit := bound(score):
+        parts.append(f"gate bound: {limit}")
     if score.p_value is not None:
         null = f", null: {score.null}" if score.null else ""
         by = f" by {score.p_method}" if score.p_method else ""
@@ -313,43 +338,3 @@ def method(score: Score) -> str:
     if score.treatment != "exclude":
         parts.append(f"failures: {score.treatment}")
     return "; ".join(parts) or "none stated"
-
-
-def joined(parts: Sequence[str], last: str = "and") -> str:
-    """Join words for a sentence.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
-
-
-def money(dollars: float | None) -> str:
-    """Word a cost in US dollars; an unknown cost is unknown, never 0."""
-    if dollars is None:
-        return "unknown"
-    if 0 < dollars < 0.01:
-        return "under US$0.01"
-    return f"US${dollars:,.2f}"
-
-
-def duration(seconds: float | None) -> str:
-    """Word a duration.
-
-    Examples
-    --------
-    >>> duration(42.0), duration(272.0), duration(7322.0), duration(None)
-    ('42 s', '4 min 32 s', '2 h 2 min', 'not recorded')
-    """
-    if seconds is None:
-        return "not recorded"
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -36,6 +37,10 @@ def conclude(text: str, code: int) -> None:
     try:
         typer.echo(text)
     except BrokenPipeError:
+        hush()
+    except OSError as error:
+        if error.errno != errno.EIO:  # a terminal that was closed: nobody reads any more
+            raise
         hush()
     raise typer.Exit(code)
 

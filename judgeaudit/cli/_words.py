@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from judgeaudit.cards import words
+from judgeaudit.cards.clean import shorten
 from judgeaudit.core.terminal import plain
 
 if TYPE_CHECKING:
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from judgeaudit.engine.estimate import Estimate
 
 __all__ = ["of_plan", "of_result", "of_scores"]
+
+_REASON: Final = 60
+_SENTENCE_END: Final = re.compile(r": |; |\. | \(")
 
 
 def _here(backend: str) -> bool:
@@ -43,7 +48,7 @@ def _cost(result: AuditResult) -> str:
 def of_plan(ready: Prepared) -> str:
     """Say who will be asked what, how often, and at what price."""
     plan, facts, estimate = ready.plan, ready.corpus.facts, ready.plan.estimate
-    by_condition = ", ".join(f"{c} {n}" for c, n in plan.counts.items())
+    by_condition = ", ".join(f"{c} {n:,}" for c, n in plan.counts.items())
     price = "none: it runs on this machine" if _here(ready.judge.backend) else _planned(estimate)
     judge = ready.judge
     where = f" at {judge.api_base}" if judge.api_base else ""
@@ -52,8 +57,8 @@ def of_plan(ready: Prepared) -> str:
         *_asked(ready),
         f"policy   {ready.meta.policy.id}, {_norms(ready)}",
         *_evidence(ready),
-        f"corpus   {facts.name}, {facts.n_items} items in {facts.n_clusters} clusters",
-        f"plan     {estimate.n_calls} calls: {by_condition}",
+        f"corpus   {facts.name}, {facts.n_items:,} items in {facts.n_clusters:,} clusters",
+        f"plan     {estimate.n_calls:,} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
         f"price    {price}",
         f"run      {ready.folder}",
@@ -123,10 +128,10 @@ def of_result(result: AuditResult) -> str:
     lines.append("")
     if result.interrupted:
         left = facts.n_planned - facts.n_answered
-        lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
+        lines.append(f"Interrupted: {left:,} of {facts.n_planned:,} calls are left.")
         lines.append("The same command goes on from here.")
     if facts.failures:
-        counts = ", ".join(f"{n} {kind}" for kind, n in facts.failures.items())
+        counts = ", ".join(f"{n:,} {kind}" for kind, n in facts.failures.items())
         lines.append(f"Failures on the way: {counts}")
     if cost := _cost(result):
         lines.append(cost)
@@ -135,7 +140,11 @@ def of_result(result: AuditResult) -> str:
 
 
 def _estimate(score: Score) -> str:
-    if score.low is None:
+    """Word a figure for one line of a terminal; the card gives a reason in full."""
+    if score.value is None:
+        why = _SENTENCE_END.split(score.why_undefined or "")[0]
+        return words.cannot(shorten(why, _REASON))
+    if words.ends(score) is None:
         return words.estimate(score)
     return f"{words.estimate(score)}  {words.interval(score)}"
 
@@ -153,7 +162,7 @@ def of_scores(scores: ScoreSet) -> str:
                 s.condition or "",
                 words.estimate(s),
                 words.interval(s),
-                str(s.n_items),
+                f"{s.n_items:,}",
                 s.method,
             )
         )

@@ -257,6 +257,7 @@ def _audit(
     choices = dict(locals())
     from judgeaudit import audit
     from judgeaudit.cli import _out, _words
+    from judgeaudit.core.command import flag_of
 
     flags: dict[str, Any] = {
         name: value
@@ -267,7 +268,7 @@ def _audit(
         flags["conditions"] = tuple(condition)
     if certificates:
         flags["certificates"] = tuple(certificates)
-    spec = audit.choose(config, flags)
+    spec = audit.choose(config, flags, flag_of)
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return

@@ -133,8 +133,8 @@ def check(
     )
     f = corpus.facts
     print(
-        f"ok: {f.n_items} items in {f.n_clusters} clusters, {f.n_unsafe} unsafe, "
-        f"{f.n_safe} safe, {f.n_unlabelled} unlabelled"
+        f"ok: {f.n_items:,} items in {f.n_clusters:,} clusters, {f.n_unsafe:,} unsafe, "
+        f"{f.n_safe:,} safe, {f.n_unlabelled:,} unlabelled"
     )
     for note in f.notes:
         print(f"    {_line(note)}")

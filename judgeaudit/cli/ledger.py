@@ -80,7 +80,7 @@ def _said(value: Any) -> str:
     if value is None:
         return "not known"
     if isinstance(value, dict):
-        return ", ".join(f"{n} {k}" for k, n in value.items()) or "none"
+        return ", ".join(f"{n:,} {k}" for k, n in value.items()) or "none"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -97,9 +97,11 @@ def verify(run: _Run) -> None:
     for line in found:
         typer.echo(plain(line))
     if found:
-        typer.echo(f"not whole: {len(found)} faults; judgeaudit ledger salvage saves what is left")
+        typer.echo(
+            f"not whole: {len(found):,} faults; judgeaudit ledger salvage saves what is left"
+        )
         raise typer.Exit(1)
-    typer.echo(f"whole: {n} of {planned} calls answered; head of the hash chain {head}")
+    typer.echo(f"whole: {n:,} of {planned:,} calls answered; head of the hash chain {head}")
 
 
 @app.command()
@@ -125,7 +127,7 @@ def export(
             return
         by_name = "parquet" if out.suffix == ".parquet" else "jsonl"
         n = exporting.export(view, out, form or by_name, item=item, condition=condition)
-    typer.echo(f"{n} rows: {out}")
+    typer.echo(f"{n:,} rows: {out}")
 
 
 @app.command()
@@ -142,7 +144,7 @@ def merge(
 
     merging([_path(run) for run in runs], out)
     with LedgerView(out) as view:
-        typer.echo(f"{view.n_answered} of {view.n_planned} calls answered: {out}")
+        typer.echo(f"{view.n_answered:,} of {view.n_planned:,} calls answered: {out}")
 
 
 @app.command()

@@ -1,16 +1,20 @@
 """The `judgeaudit` command: one place that turns errors into a line and an exit code.
 
 Exit codes: 0 done; 1 a check found something (`policy check`, `ledger verify`); 2 usage,
-configuration or input; 3 operational (quota or budget spent, no call answered); 130 interrupted.
+configuration or input; 3 operational (quota or budget spent, no call answered); 130 interrupted
+(Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Annotated
+from types import FrameType
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from judgeaudit._version import __version__
 from judgeaudit.cli import _out, corpus, ledger, local, policy
@@ -20,7 +24,20 @@ from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verb
 
 __all__ = ["app", "run"]
 
+
+class _Group(TyperGroup):
+    """Says one line when it is interrupted; typer alone exits without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            _complain(str(stop) or "interrupted")
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
+    cls=_Group,
     name="judgeaudit",
     no_args_is_help=True,
     add_completion=False,
@@ -62,13 +79,14 @@ def run() -> None:
 
     _out.accept_any_text()
     try:
+        _listen()
         app()
     except JudgeAuditError as error:
         if os.environ.get("JUDGEAUDIT_DEBUG"):
             raise
         _complain(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # while the command line was being read
         _complain("interrupted")
         sys.exit(130)
     except BrokenPipeError:
@@ -80,6 +98,19 @@ def run() -> None:
         place = f"{error.filename}: " if error.filename else ""
         _complain(f"{place}{error.strerror or error}")
         sys.exit(2)
+
+
+def _listen() -> None:
+    """Let SIGTERM and SIGHUP end a command as Ctrl-C does, outside of runs too."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # not where the one who started us wants it ignored (nohup)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def _complain(message: str) -> None:

@@ -144,8 +144,9 @@ def _print(rows: list[_Row], head: str) -> None:
         print("  ".join(x.ljust(w) for x, w in zip(c, widths, strict=True)).rstrip())
     first = next(iter(_METRICS))
     drawn = [(r.label, r.scores[first]) for r in rows]
-    ends = [x for _, s in drawn if s is not None for x in (s.value, s.low, s.high) if x is not None]
-    low, high = min([0.0, *ends]), max([0.0, *ends])
+    values = [s.value for _, s in drawn if s is not None and s.value is not None]
+    values += [x for _, s in drawn for x in words.ends(s) or ()]
+    low, high = min([0.0, *values]), max([0.0, *values])
     if high == low:
         print()
         return
@@ -159,13 +160,14 @@ def _print(rows: list[_Row], head: str) -> None:
 
 def _bar(score: Score | None, low: float, high: float) -> str:
     """Draw an interval: `|` is zero, `o` the value."""
+    from judgeaudit.cards import words
 
     def at(x: float) -> int:
         return round((x - low) / (high - low) * (_WIDTH - 1))
 
     cells = [" "] * _WIDTH
-    if score is not None and score.low is not None and score.high is not None:
-        for k in range(at(score.low), at(score.high) + 1):
+    if reach := words.ends(score):
+        for k in range(at(reach[0]), at(reach[1]) + 1):
             cells[k] = "-"
     cells[at(0.0)] = "|"
     if score is not None and score.value is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec
 
-__all__ = ["command_of", "folder_of_choices"]
+__all__ = ["command_of", "extra_of", "flag_of", "folder_of_choices"]
 
 _NOT_IDENTITY: Final = (
     *("out", "certificates", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
@@ -23,6 +23,18 @@ _NOT_IDENTITY: Final = (
 _NOT_REPEATED: Final = {"out", "decoding", "budget_usd", "budget_tokens", "budget_calls"}
 
 
+def flag_of(name: str) -> str:
+    """Spell a choice as the flag of `judgeaudit audit` that sets it.
+
+    Examples
+    --------
+    >>> flag_of("base_repeats"), flag_of("conditions.0")
+    ('--base-repeats', '--condition')
+    """
+    stem = name.partition(".")[0]
+    return "--condition" if stem == "conditions" else "--" + stem.replace("_", "-")
+
+
 def command_of(spec: AuditSpec) -> str:
     """Word the command that repeats an audit; paths are cut to their last part.
 
@@ -30,9 +42,9 @@ def command_of(spec: AuditSpec) -> str:
     """
     words = ["judgeaudit", "audit"]
     for name, value in spec.model_dump(exclude_defaults=True, exclude=_NOT_REPEATED).items():
-        flag = "--" + name.replace("_", "-")
+        flag = flag_of(name)
         if name == "conditions":
-            words += [w for c in value for w in ("--condition", c)]
+            words += [w for c in value for w in (flag, c)]
         elif name == "certificates":
             words += [w for p in value for w in (flag, f"…/{p.name}")]
         elif isinstance(value, bool):
@@ -50,3 +62,11 @@ def folder_of_choices(spec: AuditSpec) -> Path:
     words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
     return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"
+
+
+def extra_of(spec: AuditSpec) -> dict[str, Any]:
+    """Return what a ledger remembers of the choices beside plan and judge."""
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -93,11 +94,19 @@ def record_from(
     model: type[R],
     data: dict[str, Any],
     *,
-    text: str,
-    path: Path,
+    text: str = "",
+    path: Path | None = None,
     error: type[JudgeAuditError] = ConfigError,
+    spell: Callable[[str], str] = "key {!r}".format,
 ) -> R:
     """Validate data against a record; the first misfit is named by file, line and key.
+
+    Parameters
+    ----------
+    text, path
+        Of the file; left out where the data come from none.
+    spell : callable
+        From a key to what its author wrote: a key of a file, a flag, a keyword.
 
     Raises
     ------
@@ -108,25 +117,28 @@ def record_from(
         return model.model_validate(data)
     except ValidationError as e:
         faults = e.errors(include_url=False)
-        # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
-        first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
-        location = tuple(first["loc"])
-        key = ".".join(str(p) for p in location)
-        line = line_of(text, location)
-        where = f"{path}:{line}" if line else str(path)
-        if first["type"] == "extra_forbidden":
-            parent = _known_keys(model, location[:-1])
-            close = difflib.get_close_matches(str(location[-1]), parent, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(parent)}"
-            raise error(f"unknown key {key!r}", where=where, mend=hint) from None
-        if first["type"] == "missing":
-            raise error(f"key {key!r} is missing", where=where, mend="Add it") from None
-        value = repr(first.get("input"))
-        shown = value if len(value) <= 60 else value[:57] + "..."
-        wanted = _wanted(first["type"], first.get("ctx") or {})
-        if wanted is None:
-            raise error(f"key {key!r} is {shown}: {first['msg']}", where=where) from None
-        raise error(f"key {key!r} is {shown}", where=where, mend=f"It must be {wanted}") from None
+    # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
+    first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
+    location = tuple(first["loc"])
+    line = line_of(text, location)
+    where = None if path is None else f"{path}, line {line}" if line else str(path)
+    kind = first["type"]
+    if not location:  # about several keys at once: the record's own words name them
+        raise error(first["msg"].removeprefix("Value error, "), where=where)
+    named = spell(".".join(str(p) for p in location))
+    if kind == "extra_forbidden":
+        parent = _known_keys(model, location[:-1])
+        close = difflib.get_close_matches(str(location[-1]), parent, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(parent)}"
+        raise error(f"unknown {named}", where=where, mend=hint)
+    if kind == "missing":
+        raise error(f"{named} is missing", where=where, mend="Add it")
+    value = repr(first.get("input"))
+    shown = value if len(value) <= 60 else value[:57] + "..."
+    wanted = _wanted(kind, first.get("ctx") or {})
+    if wanted is None:
+        raise error(f"{named} is {shown}: {first['msg']}", where=where)
+    raise error(f"{named} is {shown}", where=where, mend=f"It must be {wanted}")
 
 
 def _wanted(kind: str, context: dict[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
 from judgeaudit.engine.settling import Settled, frozen, is_open, settle
 from judgeaudit.judges import _choice as choice
+from judgeaudit.judges._reach import check_reachable
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
@@ -69,14 +70,24 @@ def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Set
     return settle(spec, judge, limits_of(spec, judge), make)
 
 
-def judge_of(spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float) -> Judge:
+def judge_of(
+    spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float, *, fresh: bool = False
+) -> Judge:
     """Make the judge that a spec names; one with planted faults is told the items.
+
+    Parameters
+    ----------
+    fresh : bool
+        Whether no run of it has begun: then an address at which nobody answers is a mistake, and
+        is found before a ledger is made.
 
     Raises
     ------
     ConfigError
-        If it cannot be served here.
+        If it cannot be served here, or cannot be reached.
     """
+    if fresh:
+        check_reachable(spec)
     judge: Judge = JUDGES[spec.backend](spec)
     if isinstance(judge, PlantedJudge):
         judge.learn(items)

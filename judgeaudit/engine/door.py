@@ -21,7 +21,10 @@ from judgeaudit.engine.runner import Parse, RunSummary, run_plan
 from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
-__all__ = ["run_plan_sync", "signals"]
+__all__ = ["HANGUP", "run_plan_sync", "signals"]
+
+HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)
+"""The terminal was closed; not every system has it."""
 
 _CLOSING: Final = 30.0
 
@@ -44,8 +47,9 @@ def run_plan_sync(
     """Run a plan and return when it is done; `run_plan` for callers without `await`.
 
     The run has an event loop in a thread of its own, also where a loop is running already. While
-    it lasts, and if called from the main thread, the first Ctrl-C (or SIGTERM) finishes the calls
-    in flight, the second drops them, the third is left to Python.
+    it lasts, and if called from the main thread, the first Ctrl-C (or SIGTERM, or SIGHUP of a
+    terminal that was closed) finishes the calls in flight, the second drops them, the third is
+    left to Python.
 
     Parameters
     ----------
@@ -110,13 +114,16 @@ def run_plan_sync(
 
 @contextmanager
 def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM interrupt a run while this lasts; in the main thread alone."""
+    """Let Ctrl-C, SIGTERM and SIGHUP interrupt a run while this lasts; in the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before: dict[int, Any] = {}
 
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        # a shell and the kernel may both tell of a closed terminal: that is no impatience
+        if number == HANGUP and control.interrupts:
+            return
         asked = control.interrupt()
         if asked == 1:
             progress.note(
@@ -127,8 +134,11 @@ def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator
             progress.note("stopping now; what was answered is kept")
             _restore(before)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, *([] if HANGUP is None else [HANGUP])):
         before[number] = signal.getsignal(number)
+        if number == HANGUP and before[number] == signal.SIG_IGN:  # under nohup
+            del before[number]
+            continue
         # a handler that was not set from Python (None) could not be put back
         if before[number] is None:
             del before[number]

@@ -69,7 +69,7 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
     if n == 0:
         cost_note = "no call was answered"
     elif n_cost < n:
-        cost_note = f"the price of {n - n_cost} of {n} answered calls is not known"
+        cost_note = f"the price of {n - n_cost:,} of {n:,} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
     return RunFacts(

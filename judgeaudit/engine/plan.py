@@ -261,7 +261,7 @@ def _check_size(
     )
     if n > MOST_CALLS:
         raise ConfigError(
-            f"the plan has {n} calls, more than the {MOST_CALLS} that one run can hold",
+            f"the plan has {n:,} calls, more than the {MOST_CALLS:,} that one run can hold",
             mend="Ask for fewer repeats (base_repeats, repeats), items or conditions",
         )
 

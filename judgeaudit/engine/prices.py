@@ -46,7 +46,7 @@ def read_prices(path: Path) -> dict[str, Price]:
         line = line_of(text, keys)
         return ConfigError(
             what,
-            where=f"{path}:{line}" if line else str(path),
+            where=f"{path}, line {line}" if line else str(path),
             mend="Write a table for each model, with prompt and completion in US dollars for a "
             "million tokens",
         )

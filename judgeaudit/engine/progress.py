@@ -109,7 +109,7 @@ class _Counting:
     def failures(self) -> str:
         """Outcomes without a verdict, in words."""
         bad = sorted((k, n) for k, n in self.outcomes.items() if k != "verdict" and n)
-        return ", ".join(f"{n} {k}" for k, n in bad)
+        return ", ".join(f"{n:,} {k}" for k, n in bad)
 
     def status(self) -> str:
         """Say rate, time left, cost and failures in one line."""
@@ -149,8 +149,8 @@ class LineProgress(_Counting):
         super().begin(planned, answered)
         self._last = self.began
         self._tenth = answered * 10 // planned if planned else 10
-        had = f" ({answered} answered before)" if answered else ""
-        self.note(f"asking {planned - answered} of {planned} calls{had}")
+        had = f" ({answered:,} answered before)" if answered else ""
+        self.note(f"asking {planned - answered:,} of {planned:,} calls{had}")
 
     def count(self, outcome: str, cost: float | None) -> None:
         """Count one call, and say a line if it is time."""
@@ -163,7 +163,7 @@ class LineProgress(_Counting):
 
     def _say(self) -> None:
         self._last = time.monotonic()
-        self.note(f"{self.before + self.done}/{self.planned} calls, {self.status()}")
+        self.note(f"{self.before + self.done:,}/{self.planned:,} calls, {self.status()}")
 
     def note(self, line: str) -> None:
         """Say one line."""
@@ -195,13 +195,13 @@ class BarProgress(_Counting):
     def begin(self, planned: int, answered: int) -> None:
         """Draw the bar."""
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as RichBar
 
         super().begin(planned, answered)
         self._bar = RichBar(
             BarColumn(bar_width=None),
-            MofNCompleteColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f}", markup=False),
             TextColumn("{task.fields[status]}", markup=False),
             console=Console(file=self._stream, highlight=False, markup=False),
             auto_refresh=False,

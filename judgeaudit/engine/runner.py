@@ -363,7 +363,7 @@ async def run_plan(
     if failed and not answered and not before and not control.interrupts:
         error = await asyncio.to_thread(ledger.failures)
         raise JudgeError(
-            f"all {failed} calls failed; the last: {error[-1]['message']}", mend=RESUME
+            f"all {failed:,} calls failed; the last: {error[-1]['message']}", mend=RESUME
         )
     if failed:
         run.outcomes["error"] = failed

@@ -88,7 +88,7 @@ class Salvage:
         """Say it in words."""
         first = (
             f"{self.saved} answers saved, {self.intact} of them proved by the hash chain; "
-            f"{self.planned - self.saved} of {self.planned} planned calls are open"
+            f"{self.planned - self.saved:,} of {self.planned:,} planned calls are open"
         )
         out = [first]
         if self.lost_answers or self.lost_failures:

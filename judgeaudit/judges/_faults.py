@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import JudgeError, PermanentError, QuotaExhaustedError, TransientError
 
-__all__ = ["Facts", "Fault", "gather", "read_fault", "retry_after"]
+__all__ = ["Facts", "Fault", "chain", "gather", "read_fault", "retry_after"]
 
 _DEEPEST: Final = 16
 
@@ -75,6 +75,9 @@ _UNREACHED: Final = re.compile(
     re.IGNORECASE,
 )
 _TLS: Final = re.compile(r"certificate verify failed|\[SSL: ", re.IGNORECASE)
+_UNCONNECTED: Final = frozenset(
+    {"connectionrefusederror", "connectiontimeouterror", "connecttimeout"}
+)
 _TRANSPORT: Final = frozenset(
     {
         "apiconnectionerror",
@@ -161,24 +164,24 @@ class Fault:
 
 def gather(exc: BaseException) -> Facts:
     """Collect the facts of an exception and of its causes."""
-    chain = list(_chain(exc))
-    bodies = [b for b in map(_error_body, chain) if b]
+    causes = list(chain(exc))
+    bodies = [b for b in map(_error_body, causes) if b]
     headers: dict[str, str] = {}
-    for x in reversed(chain):
+    for x in reversed(causes):
         headers |= _headers(x)
-    everything = "\n".join(map(_words, chain))
+    everything = "\n".join(map(_words, causes))
     codes = [str(b[k]) for k in ("code", "status", "type") for b in bodies if b.get(k)]
-    codes += [c for x in chain if isinstance(c := getattr(x, "code", None), str)]
+    codes += [c for x in causes if isinstance(c := getattr(x, "code", None), str)]
     codes = [c for c in codes if not c.isdigit()]
     said = [m for b in bodies if isinstance(m := b.get("message"), str) and m]
     parameters = [p for b in bodies if isinstance(p := b.get("param"), str) and p]
     if found := _PARAMETER_WORDS.search(everything):
         parameters += [g for g in found.groups() if g]
     return Facts(
-        status=next((s for x in reversed(chain) if (s := _sent_status(x))), None),
+        status=next((s for x in reversed(causes) if (s := _sent_status(x))), None),
         claimed=s if isinstance(s := getattr(exc, "status_code", None), int) else None,
         code=codes[0] if codes else None,
-        kinds=frozenset({c.lower() for c in codes} | {k for x in chain for k in _class_names(x)}),
+        kinds=frozenset({c.lower() for c in codes} | {k for x in causes for k in _class_names(x)}),
         parameter=parameters[0] if parameters else None,
         message=said[0] if said else _unwrapped(_words(exc)),
         headers=headers,
@@ -243,7 +246,7 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
     if f.kinds & {"jsondecodeerror"} or _UNREADABLE.search(f.everything):
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
-    if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
+    if _UNREACHED.search(f.everything) or f.kinds & _UNCONNECTED:
         return _unreached(f, address)
     if f.kinds & _TIMEOUT:
         return Fault(TransientError, "no answer in time", code="timeout", quotes=False)
@@ -298,7 +301,8 @@ def _date(said: str | None) -> dt.datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
 
 
-def _chain(exc: BaseException) -> Iterator[BaseException]:
+def chain(exc: BaseException) -> Iterator[BaseException]:
+    """Go from an exception to its causes."""
     seen: set[int] = set()
     at: BaseException | None = exc
     while at is not None and id(at) not in seen and len(seen) < _DEEPEST:

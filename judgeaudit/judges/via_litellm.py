@@ -11,16 +11,18 @@ import copy
 import json
 import os
 import time
-import weakref
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
+from judgeaudit.judges._clients import let_go, take
 from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
+from judgeaudit.judges._reach import REACH_SECONDS
+from judgeaudit.judges._salvage import answer_in, count
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
 
@@ -32,7 +34,7 @@ ATTEMPT_SECONDS: Final = 600.0
 # what a server without keys gets: the client library insists on one
 _NO_KEY: Final = "no-key"
 _LISTED: Final = 8
-_OPEN: weakref.WeakSet[LiteLLMJudge] = weakref.WeakSet()
+_KINDS: Final = ("prompt", "completion")
 
 
 @JUDGES.register("litellm")
@@ -144,38 +146,34 @@ class LiteLLMJudge:
             raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
 
     async def aclose(self) -> None:
-        """Close connections; LiteLLM shares them, so the last open judge closes them for all."""
-        if self not in _OPEN:
-            return
-        _OPEN.discard(self)
-        if not _OPEN:
-            litellm = litellm_library()
-            await litellm.close_litellm_async_clients()
-            # a closed client left in the cache would be handed to the next judge
-            litellm.in_memory_llm_clients_cache.flush_cache()
+        """Close connections; judges share them, so the last one of an event loop closes them."""
+        await let_go(self)
 
     async def _request(
         self, prompt: JudgePrompt, seed: int, more: dict[str, Any] | None = None
     ) -> Reply:
         litellm = litellm_library()
-        _OPEN.add(self)
+        take(self)
         seeded = {"seed": seed} if self._spec.sends_seed else {}
         messages = [{"role": m.role, "content": storable(m.content)} for m in prompt.messages]
         started = time.perf_counter()
-        # the library's own limit counts from byte to byte, so a dripping body outlives it
+        # the library's own limits count from byte to byte, so a dripping body outlives them
         limit = asyncio.timeout(self.attempt_seconds)
         # raised outside of the handler: a chained cause would carry headers, and so the key
         try:
             async with limit:
                 answer = await litellm.acompletion(
                     messages=messages,
-                    timeout=self.attempt_seconds + 5,
+                    timeout=_limits(self.attempt_seconds + 5),
                     **seeded,
                     **copy.deepcopy(self._parameters | (more or {})),
                 )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
             seconds = time.perf_counter() - started
+            kept = None if limit.expired() else answer_in(exc)
+            if kept is not None:
+                return self._read(kept, seconds)
             ended = self._late() if limit.expired() else self._failed(exc, seconds)
         if isinstance(ended, Reply):
             return ended
@@ -197,8 +195,9 @@ class LiteLLMJudge:
         choices = getattr(answer, "choices", None) or [None]
         message = getattr(choices[0], "message", None)
         usage = getattr(answer, "usage", None)
-        # LiteLLM writes 0 where the server counted nothing; no prompt is empty
-        counted = bool(_whole(usage, "prompt_tokens"))
+        asked, answered = (count(getattr(usage, f"{k}_tokens", None)) for k in _KINDS)
+        # LiteLLM writes 0 where the server counted nothing; no prompt is empty, and no text is
+        counted = bool(asked) and answered is not None and bool(answered or not _says(message))
         return Reply(
             text=self._text(message, "content"),
             finish_reason=self._text(choices[0], "finish_reason"),
@@ -207,24 +206,23 @@ class LiteLLMJudge:
             served_model=self._text(answer, "model"),
             system_fingerprint=self._text(answer, "system_fingerprint"),
             request_id=_request_id(answer),
-            prompt_tokens=_whole(usage, "prompt_tokens") if counted else None,
-            completion_tokens=_whole(usage, "completion_tokens") if counted else None,
+            prompt_tokens=asked or None,
+            completion_tokens=answered if counted else None,
             seconds=seconds,
-            cost=self._cost(answer, usage) if counted else None,
+            cost=self._cost(answer, asked or 0, answered or 0) if counted else None,
         )
 
     def _text(self, thing: Any, name: str) -> str | None:
         text = _string(thing, name)
         return None if text is None else self._scrub.answer(text)
 
-    def _cost(self, answer: Any, usage: Any) -> float | None:
+    def _cost(self, answer: Any, asked: int, answered: int) -> float | None:
         if self._rate is None:
             return None
         told = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
         if isinstance(told, float) and told > 0:
             return told
-        tokens = _whole(usage, "prompt_tokens") or 0, _whole(usage, "completion_tokens") or 0
-        return tokens[0] * self._rate[0] + tokens[1] * self._rate[1]
+        return asked * self._rate[0] + answered * self._rate[1]
 
     async def _listed_models(self) -> str:
         """Say, once, which models a server of one's own lists; nothing where it does not say."""
@@ -235,6 +233,12 @@ class LiteLLMJudge:
         names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
         more = ", …" if len(names) > _LISTED else ""
         return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
+
+
+def _limits(seconds: float) -> Any:
+    import httpx
+
+    return httpx.Timeout(seconds, connect=min(seconds, REACH_SECONDS))
 
 
 def _provider(spec: JudgeSpec) -> str:
@@ -295,9 +299,8 @@ def _string(thing: Any, name: str) -> str | None:
     return storable(value) if isinstance(value, str) else None
 
 
-def _whole(thing: Any, name: str) -> int | None:
-    value = getattr(thing, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _says(message: Any) -> bool:
+    return any(_string(message, k) for k in ("content", "refusal", "reasoning_content"))
 
 
 def _request_id(answer: Any) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["listed", "plain"]
+__all__ = ["listed", "plain", "within"]
 
 
 def plain(value: float) -> str:
@@ -31,3 +31,17 @@ def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def within(value: float) -> str:
+    """Write the end of an interval of a difference of rates: never beyond -1 or 1.
+
+    With very few clusters an interval reaches further than the quantity can. The score keeps it
+    as it was computed; a sentence does not claim the impossible.
+
+    Examples
+    --------
+    >>> within(4.452), within(-0.2)
+    ('1.000', '-0.200')
+    """
+    return plain(min(1.0, max(-1.0, value)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgeaudit.metrics._estimate import Estimate, number
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, View
-from judgeaudit.metrics._words import listed, plain
+from judgeaudit.metrics._words import listed, plain, within
 from judgeaudit.metrics.failures import bounds_of, treated_of
 from judgeaudit.stats._types import Interval, Undefined
 from judgeaudit.stats.adjusted_t import Gate, gate
@@ -81,16 +81,16 @@ def _reason(view: View, estimate: Estimate, state: Gate, threshold: float) -> st
     upper = number(estimate.detail.get("gate_upper"))
     what = (
         f"excess flip rate of {listed(view.certified)}: {plain(estimate.value)} "
-        f"[{plain(estimate.interval.low)}, {plain(estimate.interval.high)}]"
+        f"[{within(estimate.interval.low)}, {within(estimate.interval.high)}]"
     )
     at = plain(threshold)
     assert upper is not None
     end = {
         "above": f"its lower end is above the practical threshold {at}.",
-        "below": f"its bound {plain(upper)} is below the practical threshold {at}.",
+        "below": f"its bound {within(upper)} is below the practical threshold {at}.",
         "inconclusive": (
-            f"the threshold {at} lies between its lower end and its bound {plain(upper)}, so these "
-            f"calls do not decide."
+            f"the threshold {at} lies between its lower end and its bound {within(upper)}, so "
+            f"these calls do not decide."
         ),
     }[state]
     return f"The {what}; {end}"
@@ -110,7 +110,7 @@ def _identified(view: View, threshold: float) -> tuple[str, str]:
         return "not identified", "No item has the calls that bounds need."
     words = (
         f"{failed} calls gave no verdict; over all they could have said the excess flip rate lies "
-        f"between {plain(region.interval.low)} and {plain(region.interval.high)}"
+        f"between {within(region.interval.low)} and {within(region.interval.high)}"
     )
     if known:
         return "identified", f"{words}, on one side of the threshold {plain(threshold)}."

@@ -13,7 +13,7 @@ from judgeaudit.core.table import Counts
 from judgeaudit.metrics._estimate import Estimate, PValue, item_mean, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
-from judgeaudit.metrics._words import listed, plain
+from judgeaudit.metrics._words import listed, plain, within
 from judgeaudit.metrics.direction import LENIENT, STRICT
 from judgeaudit.stats import pairs
 from judgeaudit.stats._types import IntArray1D, Undefined
@@ -262,7 +262,9 @@ def _evidence(c: Contrast) -> str:
         "delta_paper": f"excess movement {plain(value)}",
     }[c.statistic]
     p = "" if c.p_adjusted is None else f", adjusted p {plain(c.p_adjusted)}"
-    return f"{words}, at most {plain(c.upper)}{p}" if c.upper is not None else f"{words}{p}"
+    if c.upper is None:
+        return f"{words}{p}"
+    return f"{words}, at most {within(c.upper)}{p}"
 
 
 _UNITS: dict[Statistic, str] = {

@@ -93,8 +93,8 @@ def test_choices_come_from_audit_toml_and_keywords_win(tmp_path, monkeypatch):
         ({"conditions": ("T9",)}, ConfigError, "unknown condition 'T9'"),
         ({"template": "no_such"}, JudgeAuditError, "verdict_only"),
         ({"api_base": "http://127.0.0.1:1/v1"}, ConfigError, "does not go with judge"),
-        ({"limit": 0}, ConfigError, "key 'limit' is 0"),
-        ({"colour": "red"}, ConfigError, "unknown key 'colour'"),
+        ({"limit": 0}, ConfigError, "limit= is 0. It must be 1 or more"),
+        ({"colour": "red"}, ConfigError, "unknown colour="),
     ],
 )
 def test_a_wrong_choice_is_named_with_the_known_ones(tmp_path, choices, error, said):

@@ -204,3 +204,13 @@ def test_limits_name_the_controls_that_were_not_run():
     limits = run(numbers(QUIET), protocol=made).card().limits
     assert "What happens under controls that were not run: inverted and vacuum." in limits
     assert limits[-1] == "That the judge may be deployed: no card is a permission."
+
+
+def test_uneven_clusters_are_a_caution_and_so_are_few():
+    why = "The largest of 30 clusters holds 25 of 60 items; they count like 5 even ones."
+    uneven = run(CASES["good"]().scores.scores, {"clusters": "uneven"}, {"clusters": why})
+    assert sentence(uneven, "uneven_clusters") == why
+    corpus = facts().corpus.model_copy(update={"n_clusters": 7})
+    few = run(CASES["good"]().scores.scores, corpus=corpus)
+    assert codes(few)["few_clusters"] == "caution"
+    assert "only 7 groups" in sentence(few, "few_clusters")

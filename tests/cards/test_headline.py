@@ -180,6 +180,16 @@ def test_rewording_that_steadies_is_not_called_a_change():
     assert "steadies its verdicts rather than turning them (−6.0 [−9.0, −3.0]" in got.sentence
 
 
+def test_rewording_that_steadies_names_the_bound_that_it_rests_on():
+    steady = dict.fromkeys(QUIET, -0.06)
+    scores = [
+        x.model_copy(update={"detail": {"gate_upper": 0.0123}}) if x.metric == "delta_paper" else x
+        for x in without_tests(numbers(steady, undue=0.35, pis=(0.45, 0.2, 0.6)))
+    ]
+    got = headline(run(scores, {"band": "fragile"}))
+    assert "(−6.0 [−9.0, −3.0] in 100 beyond jitter, at most 1.2)" in got.sentence
+
+
 def test_a_middling_score_does_not_hide_an_effect():
     scores = numbers(BRITTLE, undue=0.02, pis=(0.78, 0.6, 0.9))
     got = headline(run(scores, {"certified_gate": "above"}))

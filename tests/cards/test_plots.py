@@ -119,12 +119,15 @@ def test_a_judge_that_fails_the_gate_has_no_gauge():
     assert pis_gauge(figures(CASES["always_safe"]())) == ""
 
 
-def test_an_undefined_score_shows_its_interval_alone():
-    scores = [s("pis", None, None, 0.0, 1.0)]
-    svg = pis_gauge(figures(run(scores)))
-    assert "<circle" not in svg
-    assert 'x1="0.00%" x2="100.00%"' in svg
-    assert "Policy Invariance Score undefined" in svg
+def test_an_undefined_score_has_no_gauge():
+    assert pis_gauge(figures(run([s("pis", None, None, 0.0, 1.0)]))) == ""
+
+
+def test_an_interval_is_drawn_within_the_range_of_its_quantity():
+    wide = [s("undue_clear", None, 0.08, -0.5, 1.6, unit="fraction of call pairs")]
+    (plot,) = of_family(figures(run(wide)), "ambiguity")
+    assert "8.3%" not in plot.svg
+    assert "8.0% [0%, 100%]" in plot.svg
 
 
 def test_the_gauge_marks_the_value():

@@ -91,10 +91,47 @@ def test_each_metric_has_its_kind_of_number(metric, unit, kind):
     assert kind == words.kind_of(metric, unit)
 
 
-def test_an_undefined_score_says_why_and_keeps_its_interval():
+def test_an_undefined_score_says_why_and_shows_no_interval():
     score = s("pis", None, None, 0.0, 1.0, why_undefined="no verdict moved")
     assert words.estimate(score) == "cannot be estimated because: no verdict moved"
-    assert words.interval(score) == "[0.00, 1.00]"
+    assert words.interval(score) == "–"
+    assert words.spoken_interval(score) == ""
+    assert words.ends(score) is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "low", "high", "shown"),
+    [
+        ("jitter", "fraction of call pairs", -0.499, 0.61, "[0%, 61.0%]"),
+        ("accuracy", "fraction of items", 0.4, 1.2, "[40.0%, 100%]"),
+        ("delta_paper", "fraction of call pairs", -1.3, 4.452, "[−100.0, +100.0]"),
+        ("delta_debiased", "", -0.2, 0.1, "[−20.0, +10.0]"),
+        ("responsiveness_threshold", "difference of UNSAFE rates", -2, 2, "[−100.0, +100.0]"),
+        ("rms_shift", "", -0.1, 0.4, "[0.0, 40.0]"),
+        ("pis", "score 0-1", -0.4, 1.4, "[0.00, 1.00]"),
+        ("pis_raw", "score 0-1", -0.4, 1.4, "[−0.40, 1.40]"),
+        ("undue_risk_ratio", "ratio", -0.1, 3.0, "[0.00×, 3.00×]"),
+        ("seconds", "seconds", -1.5, 7.0, "[-1.5, 7]"),
+    ],
+)
+def test_a_shown_interval_stays_within_the_range_of_its_quantity(metric, unit, low, high, shown):
+    score = s(metric, None, 0.05, low, high, unit=unit)
+    assert shown.replace("-1.5", "−1.5") == words.interval(score)
+    assert (score.low, score.high) == (low, high)
+
+
+def test_a_gate_bound_is_worded_within_its_range():
+    assert words.bound(s("delta_paper", "T4", 0.1, detail={"gate_upper": 0.0612})) == (
+        "at most 6.1 points"
+    )
+    assert words.bound(s("responsiveness_threshold", None, 0.1, detail={"upper": 4.452})) == (
+        "at most 100.0 points"
+    )
+    assert words.bound(s("delta_paper", "T4", 0.1)) == ""
+    assert words.bound(s("delta_paper", "T4", None, detail={"gate_upper": 0.5})) == ""
+    assert "gate bound: at most 6.1 points" in words.method(
+        s("delta_paper", "T4", 0.1, detail={"gate_upper": 0.0612})
+    )
 
 
 def test_a_score_without_interval_says_why():

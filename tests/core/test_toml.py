@@ -40,13 +40,13 @@ def test_a_good_file_is_read(tmp_path):
 
 def test_a_wrong_key_is_named_with_its_line_and_a_suggestion(tmp_path):
     text = '# my audit\njudge = "x"\npolcy = "p"\n'
-    expected = "/audit.toml:3: unknown key 'polcy'. Did you mean 'policy'?"
+    expected = "/audit.toml, line 3: unknown key 'polcy'. Did you mean 'policy'?"
     assert expected == message(tmp_path, text)
 
 
 def test_a_wrong_type_is_named_with_its_value(tmp_path):
     got = message(tmp_path, 'judge = "x"\nlimit = "many"\n')
-    assert "/audit.toml:2: key 'limit' is 'many'. It must be a whole number" == got
+    assert "/audit.toml, line 2: key 'limit' is 'many'. It must be a whole number" == got
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_a_wrong_type_is_named_with_its_value(tmp_path):
     ],
 )
 def test_every_kind_of_wrong_value_is_told_in_the_words_of_the_file(tmp_path, line, told):
-    assert f"/audit.toml:1: {told}" == message(tmp_path, line)
+    assert f"/audit.toml, line 1: {told}" == message(tmp_path, line)
 
 
 @pytest.mark.parametrize("key", ["seed", "max_tokens", "control_items", "repeats", "limit"])
 def test_a_number_that_no_card_can_hold_is_refused_before_the_first_call(tmp_path, key):
     got = message(tmp_path, f"{key} = {1 << 63}")
-    assert f"/audit.toml:1: key {key!r} is {1 << 63}. It must be less than {1 << 63}" == got
+    assert f"/audit.toml, line 1: key {key!r} is {1 << 63}. It must be less than {1 << 63}" == got
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_decoding_holds_what_a_request_can_carry(tmp_path, value, what):
 
 def test_a_key_inside_a_list_of_tables_is_found(tmp_path):
     text = 'title = "t"\n[[norms]]\nid = "a"\nforce = "must"\n[[norms]]\nid = "b"\nforse = "x"\n'
-    expected = "/audit.toml:7: unknown key 'norms.1.forse'. Did you mean 'force'?"
+    expected = "/audit.toml, line 7: unknown key 'norms.1.forse'. Did you mean 'force'?"
     assert expected == message(tmp_path, text, Book)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from judgeaudit import audit
+from judgeaudit.core.command import command_of
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec
 from judgeaudit.engine.ledger import Ledger
@@ -40,7 +41,7 @@ def test_the_plan_asks_each_text_once(tmp_path: Path):
     assert len(texts) == len(WANTED)
     assert ready.plan.counts["T1"] == 3 * ready.plan.counts["T4"] == 3 * 6 * 2
     assert ready.plan.counts["altered_rule"] == 2 * 2
-    assert "--wordings 3" in audit.command_of(ready.spec)
+    assert "--wordings 3" in command_of(ready.spec)
     assert all(r.certificate is not None and r.certificate.passed for r in ready.meta.renderings)
 
 
@@ -59,7 +60,7 @@ def test_ledger_table_and_scores_carry_them(tmp_path: Path):
 def test_one_wording_is_what_it_was(tmp_path: Path):
     one = audit.prepare(spec(tmp_path, wordings=1))
     assert one.plan.sha256 == audit.prepare(spec(tmp_path)).plan.sha256
-    assert "--wordings" not in audit.command_of(one.spec)
+    assert "--wordings" not in command_of(one.spec)
 
 
 def test_no_wording_is_no_audit(tmp_path: Path):

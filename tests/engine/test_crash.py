@@ -134,7 +134,7 @@ def test_a_forked_child_does_not_keep_the_lock(tmp_path):
         os.waitpid(child, 0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_drains_and_exits_130(tmp_path, number):
     ledger, log = tmp_path / "run.sqlite", tmp_path / "asked"
     process = start(ledger, log, 20, 0.1)

@@ -29,10 +29,10 @@ def test_it_works_inside_a_running_event_loop(tmp_path, plan):
 
 
 def test_signal_handlers_are_put_back(tmp_path, plan):
-    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     with open_ledger(tmp_path / "l", plan) as ledger:
         run_plan_sync(plan, PromptJudge(), ledger, parse=parse, close_judge=False)
-    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
 def test_errors_reach_the_caller_and_the_judge_is_closed(tmp_path, plan):

@@ -34,12 +34,15 @@ def test_prices_are_for_a_million_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('["a/b"]\nprompt = 1\n', r"p.toml:1: the completion price of 'a/b' is missing"),
-        ("[a]\nprompt = -1\ncompletion = 1\n", r"p.toml:2: the prompt price of 'a' is -1"),
-        ("[a]\nprompt = 1\ncompletion = nan\n", r"p.toml:3: the completion price of 'a' is nan"),
+        ('["a/b"]\nprompt = 1\n', r"p.toml, line 1: the completion price of 'a/b' is missing"),
+        ("[a]\nprompt = -1\ncompletion = 1\n", r"p.toml, line 2: the prompt price of 'a' is -1"),
+        (
+            "[a]\nprompt = 1\ncompletion = nan\n",
+            r"p.toml, line 3: the completion price of 'a' is nan",
+        ),
         ('[a]\nprompt = "1"\ncompletion = 1\n', "the prompt price of 'a' is '1'"),
         ("[a]\nprompt = true\ncompletion = 1\n", "the prompt price of 'a' is True"),
-        ("[a]\nprompt = 1\ncompletion = 1\ncached = 2\n", r"p.toml:4: unknown key 'cached'"),
+        ("[a]\nprompt = 1\ncompletion = 1\ncached = 2\n", r"p.toml, line 4: unknown key 'cached'"),
         ("a = 1\n", "'a' is no table"),
         ("a = \n", "is not TOML"),
     ],

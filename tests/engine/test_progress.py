@@ -35,8 +35,8 @@ def test_plain_lines_are_few_and_end_with_the_whole_count():
         progress.count("refusal", 0.001)
     progress.end()
     lines = out.getvalue().splitlines()
-    assert lines[0] == "asking 30000 of 50000 calls (20000 answered before)"
-    assert lines[-1].startswith("50000/50000 calls, ")
+    assert lines[0] == "asking 30,000 of 50,000 calls (20,000 answered before)"
+    assert lines[-1].startswith("50,000/50,000 calls, ")
     assert lines[-1].endswith("/s, $30.0000, 10 refusal")
     assert len(lines) <= 5
 

@@ -7,6 +7,8 @@ import contextlib
 import json
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._formats import VERDICT_GRAMMAR, VERDICT_SCHEMA
-from judgeaudit.judges._litellm import price
+from judgeaudit.judges._litellm import litellm_library, price
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.parsing import parse
 from judgeaudit.judges.via_litellm import LiteLLMJudge
@@ -244,9 +246,11 @@ def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone(model):
     async def both(server: Loopback) -> None:
         one, other = judge_of(spec_of(server, model=model)), judge_of(spec_of(server, model=model))
         await one.ask(PROMPT, call())
+        # not `in_flight`: the server may still count the first call for a moment
+        before = server.n_requests
         async with asyncio.TaskGroup() as group:
             group.create_task(other.ask(PROMPT, call()))
-            while server.in_flight == 0:  # noqa: ASYNC110 - the server is in another thread
+            while server.n_requests == before:  # noqa: ASYNC110 - the server is in another thread
                 await asyncio.sleep(0.01)
             await one.aclose()
             await one.aclose()
@@ -259,6 +263,67 @@ def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone(model):
         for _ in range(2):
             asyncio.run(both(server))
     assert server.n_requests == 6
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_call_that_starts_while_the_last_judge_closes_gets_through(turns):
+    """The closing takes several turns of the loop: a call may start at any of them."""
+
+    async def both(server: Loopback) -> None:
+        one, other = LiteLLMJudge(spec_of(server)), LiteLLMJudge(spec_of(server))
+        await one.ask(PROMPT, call())
+        async with asyncio.TaskGroup() as group:
+            group.create_task(other.ask(PROMPT, call()))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await one.aclose()
+        await other.aclose()
+
+    with Loopback() as server:
+        asyncio.run(both(server))
+    assert server.n_requests == 2
+
+
+def test_closing_the_last_judge_of_one_event_loop_leaves_the_calls_of_another_alone():
+    async def ask_slowly(server: Loopback, started: threading.Event) -> None:
+        judge = LiteLLMJudge(spec_of(server))
+        task = asyncio.create_task(judge.ask(PROMPT, call()))
+        while server.in_flight == 0:  # noqa: ASYNC110 - the server is in another thread
+            await asyncio.sleep(0.01)
+        started.set()
+        await task
+        await judge.aclose()
+
+    async def ask_and_close(server: Loopback) -> None:
+        judge = LiteLLMJudge(spec_of(server))
+        await judge.ask(PROMPT, call())
+        await judge.aclose()
+
+    started = threading.Event()
+    with Loopback() as quick, Loopback(latency=0.5) as slow, ThreadPoolExecutor(1) as pool:
+        elsewhere = pool.submit(lambda: asyncio.run(ask_slowly(slow, started)))
+        assert started.wait(60)
+        asyncio.run(ask_and_close(quick))
+        elsewhere.result(60)
+    assert (quick.n_requests, slow.n_requests) == (1, 1)
+
+
+@pytest.mark.parametrize("model", ["openai/toy", "hosted_vllm/toy"])
+def test_the_last_judge_closed_leaves_no_connection_open(model):
+    async def clients(server: Loopback) -> list[object]:
+        judge = LiteLLMJudge(spec_of(server, model=model))
+        await judge.ask(PROMPT, call())
+        held = list(litellm_library().in_memory_llm_clients_cache.cache_dict.values())
+        await judge.aclose()
+        assert litellm_library().in_memory_llm_clients_cache.cache_dict == {}
+        return held
+
+    litellm_library().in_memory_llm_clients_cache.flush_cache()
+    with Loopback() as server:
+        (held,) = asyncio.run(clients(server))
+    inner = getattr(held, "_client", None) or held.client
+    assert inner.is_closed
+    assert inner._transport.client.closed
 
 
 def test_closing_a_judge_that_was_never_asked_leaves_other_users_of_litellm_alone():

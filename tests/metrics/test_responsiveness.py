@@ -140,3 +140,13 @@ def test_without_a_verdict_under_both():
     assert isinstance(found.estimate.value, Undefined)
     assert found.upper is None
     assert "not shown" == verdict_on({"x": found}, threshold=0.05)["x"].state
+
+
+def test_with_very_few_clusters_the_bound_is_said_within_its_range_and_kept_raw():
+    found = responsiveness_of(view(table(2, base="SSS", strict="US", lenient="SS")))
+    c = found.contrasts["responsiveness_threshold"]
+    assert c.upper is not None
+    assert c.upper > 1
+    assert "at most 1.000" in found.reason
+    (score, *_) = responsiveness(view(table(2, base="SSS", strict="US", lenient="SS"))).scores
+    assert c.upper == score.detail["upper"]

@@ -1,0 +1,43 @@
+"""What a terminal says of a plan and of a result: short, and with thousands apart."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from judgeaudit import audit
+from judgeaudit.cli import _words
+
+
+def test_every_count_of_a_plan_has_its_thousands_apart(tmp_path):
+    ready = audit.prepare(audit.choose(None, {"judge": "scripted:quiet", "out": tmp_path}))
+    said = _words.of_plan(ready).replace(str(tmp_path), "")
+    assert ready.plan.n_calls > 1000
+    assert f"{ready.plan.n_calls:,} calls" in said
+    assert not re.search(r"\d{4}", said)
+
+
+@pytest.fixture(scope="module")
+def dull(tmp_path_factory):
+    """An audit of a judge that always answers the same: most figures have no value."""
+    out = tmp_path_factory.mktemp("run")
+    return audit.run(judge="scripted:always_safe", preset="quick", limit=4, out=out)
+
+
+def test_a_reason_is_short_in_the_terminal_and_whole_on_the_card(dull):
+    pis = dull.scores.find("pis")
+    assert pis is not None
+    assert len(pis.why_undefined or "") > 60
+    line = next(x for x in _words.of_result(dull).splitlines() if x.startswith("  PIS"))
+    assert "cannot be estimated because: " in line
+    assert len(line) <= 120
+    assert "[0.00, 1.00]" not in _words.of_result(dull)
+    for form in ("card.md", "card.html"):
+        assert "[0.00, 1.00]" not in (dull.folder / form).read_text("utf-8")
+
+
+def test_no_shown_interval_of_a_rate_lies_below_zero(dull):
+    for line in _words.of_scores(dull.scores).splitlines():
+        assert not re.search(r"\[−[\d.]+%", line), line
+        assert not re.search(r", \d{3,}\.\d%\]", line), line
