@@ -286,7 +286,9 @@ def _slug(text: str, default: str) -> str:
 
 def _title(text: str) -> str:
     first = text.strip().splitlines()[0].strip("#* \t")
-    return "" if first.endswith((".", "!", "?")) or len(first) > 100 else first.rstrip(":")
+    if first.endswith((".", "!", "?")) or len(first) > 100:
+        return ""
+    return re.sub(r"[.:;?!](?=\s)", ",", first.rstrip(":"))
 
 
 def _scope(pieces: Sequence[Piece], notes: list[str]) -> str:

@@ -167,7 +167,10 @@ def test_nonsense_leaves_no_file_but_all_answers(tmp_path):
         ({"object": ""}, "must not be empty"),
         ({"exceptions": "none"}, "must be a list"),
         ({"rest": "to anyone outside the group"}, "does not stand in the rule"),
-        ({"exceptions": ["the customer has agreed in writing within 3 days"]}, "foreign: within, 3, days"),
+        (
+            {"exceptions": ["the customer has agreed in writing within 3 days"]},
+            "foreign: within, 3, days",
+        ),
     ],
 )
 def test_every_word_of_a_part_stands_in_the_sentence(change, message):
@@ -188,3 +191,9 @@ def test_two_sentences_that_disagree_are_told():
     assert made.data["burden"]["doubt"] == "SAFE"
     assert made.notes == ("line 3: says UNSAFE, but SAFE was read before",)
     assert made.data["assumed"] == ["burden", "default", "threshold"]
+
+
+def test_a_title_of_two_parts_stays_one_phrase():
+    parts = [Piece(FORWARD, 1, "norm", check_part("norm", PARTS["forward"], FORWARD))]
+    made = assemble("# Front desk: standard of conduct\n\nIt must …", parts, name="x")
+    assert made.data["title"] == "Front desk, standard of conduct"
