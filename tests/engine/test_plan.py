@@ -183,5 +183,5 @@ def test_the_plan_cannot_be_changed():
 
 def test_more_calls_than_any_machine_can_hold_are_refused_before_they_are_laid_out():
     protocol = make_protocol("paper", CONDITIONS, repeats=10**12)
-    with pytest.raises(ConfigError, match="calls, more than the 10000000 that one run can hold"):
+    with pytest.raises(ConfigError, match="calls, more than the 10,000,000 that one run can hold"):
         plan_for(2, protocol)
