@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from judgeaudit.cards.clean import shorten
@@ -17,6 +18,7 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 
 _MOST: Final = 20
 _SHORT: Final = 12
+_LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
 
 
 def _hash(sha256: str) -> Cell:
@@ -88,7 +90,8 @@ def _norms(norms: int | None, exceptions: int | None) -> Cell:
 def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
     """Say on what the judge was audited."""
     p, c, t = f.facts.policy, f.facts.corpus, f.facts.protocol
-    version = f" {c.version}" if c.version else ""
+    # the whole hash stands among the identities; here it would fill three lines of a phone
+    version = f" {_LONG_HEX.sub(lambda m: m[0][:_SHORT], c.version)}" if c.version else ""
     subset = f" / {c.subset}" if c.subset else ""
     return (
         ("Policy", raw(f"{p.title or p.id} ({p.id}, {p.language})")),

@@ -124,7 +124,7 @@ def _name(f: Figures, s: Score) -> Cell:
 
 
 def _row(f: Figures, s: Score) -> tuple[Cell, ...]:
-    note = f" Note: {s.note}" if s.note else ""
+    note = f"; note: {s.note}" if s.note else ""
     return (
         _name(f, s),
         Cell(estimate(s) + note),

@@ -333,7 +333,7 @@ def method(score: Score) -> str:
         parts.append(f"gate bound: {limit}")
     if score.p_value is not None:
         null = f", null: {score.null}" if score.null else ""
-        by = f" by {score.p_method}" if score.p_method else ""
+        by = f", {score.p_method}" if score.p_method else ""
         parts.append(f"{test_words(score)}{by}{null}")
     if score.treatment != "exclude":
         parts.append(f"failures: {score.treatment}")

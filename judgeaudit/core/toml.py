@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judgeaudit.core.errors import ConfigError, JudgeAuditError
+from judgeaudit.core.toml_lines import line_of, lines_of
 
-__all__ = ["line_of", "read_toml", "record_from"]
+__all__ = ["known_keys", "read_toml", "record_from"]
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -59,37 +59,6 @@ def read_toml(path: Path, error: type[JudgeAuditError] = ConfigError) -> tuple[d
         raise error(f"is not TOML: {e}", where=str(path)) from None
 
 
-def line_of(text: str, location: tuple[str | int, ...]) -> int | None:
-    """Find the line on which a key stands, counted from 1.
-
-    Parameters
-    ----------
-    location : tuple
-        Keys and list positions from the root, as pydantic reports them.
-    """
-    lines = text.splitlines()
-    start = 0
-    found: int | None = None
-    header: list[str] = []
-    for part in location:
-        if isinstance(part, int):
-            pattern = re.compile(r"^\s*\[\[\s*" + re.escape(".".join(header)) + r"\s*\]\]")
-            hits = [n for n in range(start, len(lines)) if pattern.match(lines[n])]
-            if part < len(hits):
-                found = start = hits[part]
-            continue
-        header.append(part)
-        name = re.escape(part)
-        key = re.compile(rf"^\s*[\"']?{name}[\"']?\s*(=|\.)")
-        dotted = r"\.".join(rf"[\"']?{re.escape(h)}[\"']?" for h in header)
-        table = re.compile(rf"^\s*\[+\s*{dotted}\s*(\]|\.)")
-        for n in range(start, len(lines)):
-            if key.match(lines[n]) or table.match(lines[n]):
-                found = start = n
-                break
-    return None if found is None else found + 1
-
-
 def record_from(
     model: type[R],
     data: dict[str, Any],
@@ -120,14 +89,14 @@ def record_from(
     # a mistyped key is one fault that pydantic sees as two: missing here, unknown there
     first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     location = tuple(first["loc"])
-    line = line_of(text, location)
+    line = line_of(lines_of(text), location)
     where = None if path is None else f"{path}, line {line}" if line else str(path)
     kind = first["type"]
     if not location:  # about several keys at once: the record's own words name them
         raise error(first["msg"].removeprefix("Value error, "), where=where)
     named = spell(".".join(str(p) for p in location))
     if kind == "extra_forbidden":
-        parent = _known_keys(model, location[:-1])
+        parent = sorted(known_keys(model, location[:-1]))
         close = difflib.get_close_matches(str(location[-1]), parent, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(parent)}"
         raise error(f"unknown {named}", where=where, mend=hint)
@@ -148,7 +117,7 @@ def _wanted(kind: str, context: dict[str, Any]) -> str | None:
     return next((words for stem, words in _KINDS.items() if kind.startswith(stem)), None)
 
 
-def _known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
+def known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
     """List the keys that a record, or the record at a place inside it, has."""
     here: type[BaseModel] | None = model
     for part in location:
@@ -156,7 +125,7 @@ def _known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list
             continue
         field = here.model_fields.get(part)
         here = _record_in(field.annotation) if field else None
-    return sorted(here.model_fields) if here else []
+    return list(here.model_fields) if here else []
 
 
 def _record_in(annotation: Any) -> type[BaseModel] | None:

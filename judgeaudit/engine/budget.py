@@ -157,7 +157,7 @@ class Budget:
         cap = {
             "usd": f"US${self._caps.usd or 0:.6g}",
             "tokens": f"{self._caps.tokens:,} tokens" if self._caps.tokens else "",
-            "calls": f"{self._caps.calls:,} requests",
+            "calls": f"{self._caps.calls or 0:,} requests",
         }[what]
         so_far = {
             "usd": f": US${used.usd:.6g} in {used.calls:,} requests, and one more may not fit",

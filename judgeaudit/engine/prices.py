@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.toml import line_of, read_toml
+from judgeaudit.core.toml import read_toml
+from judgeaudit.core.toml_lines import line_of, lines_of
 from judgeaudit.engine.estimate import Price
 
 __all__ = ["read_prices"]
@@ -43,7 +44,7 @@ def read_prices(path: Path) -> dict[str, Price]:
     data, text = read_toml(path)
 
     def wrong(what: str, *keys: str) -> ConfigError:
-        line = line_of(text, keys)
+        line = line_of(lines_of(text), keys)
         return ConfigError(
             what,
             where=f"{path}, line {line}" if line else str(path),

@@ -29,3 +29,10 @@ def test_a_local_judge_without_a_hash_says_so_and_others_have_no_such_line():
     row = next(line for line in local.splitlines() if "Model file" in line)
     assert "not recorded" in row
     assert "Model file" not in to_markdown(card_of(facts().judge))
+
+
+def test_a_long_hash_is_whole_among_the_identities_alone():
+    corpus = facts().corpus.model_copy(update={"version": f"v1 sha256:{SHA}", "sha256": SHA})
+    text = to_markdown(run(CASES["good"]().scores.scores, corpus=corpus).card())
+    assert f"v1 sha256:{SHA[:12]})" in text
+    assert text.count(SHA) == 1

@@ -169,7 +169,7 @@ def test_the_method_names_test_null_and_treatment():
         treatment="as_flip_asym",
     )
     expected = (
-        "adjusted t over clusters; 95%; p < 1e-9 (p < 1e-9 adjusted) by exact, Holm, "
+        "adjusted t over clusters; 95%; p < 1e-9 (p < 1e-9 adjusted), exact, Holm, "
         "null: no item changes; failures: as_flip_asym"
     )
     assert expected == words.method(score)
