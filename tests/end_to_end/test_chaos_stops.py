@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -219,7 +220,9 @@ def test_inside_a_running_event_loop_nothing_is_left_open(world, tmp_path):
         capture_output=True, text=True, check=False, env=environment(),
     )  # fmt: skip
     assert 0 == done.returncode, done.stderr
-    assert "" == done.stderr
+    # asyncio's debug mode tells of steps that took long, which a busy machine makes of any
+    said = [k for k in done.stderr.splitlines() if not re.match(r"Executing <.* took ", k)]
+    assert [] == said
     assert f"{world.planned} " in done.stdout
     assert done.stdout.endswith(" 1\n")
     assert world.planned == world.at.n_requests - before
