@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chaos_world import (
@@ -21,7 +24,7 @@ from chaos_world import (
     run,
     start,
 )
-from loopback import MODEL, Loopback
+from loopback import MODEL, Answer, Loopback, completion, verdict_of
 
 from judgeaudit import audit
 from judgeaudit.engine.ledger import Ledger
@@ -29,8 +32,14 @@ from judgeaudit.engine.ledger import Ledger
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ITEMS = 8
-USED = 18  # tokens that the server says of each call
 SLOW = 300.0
+
+
+def counted(body: dict[str, Any], _n: int, _k: int) -> Answer:
+    """Answer by the prompt alone, and count its tokens as a real server would."""
+    sent = sum(len(m["content"]) for m in body["messages"]) // 4
+    usage = {"prompt_tokens": sent, "completion_tokens": 7, "total_tokens": sent + 7}
+    return Answer(body=completion(json.dumps({"verdict": verdict_of(body)}), usage=usage))
 
 
 class World:
@@ -51,7 +60,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with Loopback("hash", latency=0.02, keep=False) as at:
+    with Loopback(counted, latency=0.02, keep=False) as at:
         yield World(at, tmp_path_factory.mktemp("stops"))
 
 
@@ -78,28 +87,18 @@ def test_a_budget_of_requests_is_kept_exactly_and_more_of_it_goes_on(world, tmp_
     world.finishes(out, 40, "--budget-calls", str(world.planned))
 
 
-def test_a_budget_of_tokens_is_not_passed(world, tmp_path):
-    out, before, cap = tmp_path / "run", world.at.n_requests, 12_000
-    done = run(
-        command(world.at.api_base, out, ITEMS, "--budget-tokens", str(cap), "--max-tokens", "60")
-    )
-    used = facts(out).prompt_tokens + facts(out).completion_tokens
-    asked = world.at.n_requests - before
-    assert used == USED * asked
-    if done.returncode == 0:  # it sufficed: then all was asked
-        assert world.planned == asked
-    cap = max(3_000, used // 2)
-    out, before = tmp_path / "less", world.at.n_requests
-    done = run(
-        command(world.at.api_base, out, ITEMS, "--budget-tokens", str(cap), "--max-tokens", "60")
-    )
-    assert 3 == done.returncode
-    assert f"the budget of {cap:,} tokens is spent: " in one_line(done)
-    assert "raise --budget-tokens" in one_line(done)
-    asked = world.at.n_requests - before
-    found = facts(out)
-    assert asked == found.n_answered == found.requests
-    assert USED * asked == found.prompt_tokens + found.completion_tokens <= cap
+def test_a_budget_of_tokens_is_not_passed_and_nearly_used_up(world, tmp_path):
+    out, before, cap = tmp_path / "run", world.at.n_requests, 40_000
+    more = ("--budget-tokens", str(cap), "--max-tokens", "60")
+    done = run(command(world.at.api_base, out, ITEMS, *more))
+    assert 3 == done.returncode, done.stderr
+    said = one_line(done)
+    assert f"the budget of {cap:,} tokens is spent: " in said
+    assert "raise --budget-tokens" in said
+    asked, found = world.at.n_requests - before, facts(out)
+    assert 0 < asked == found.n_answered == found.requests < world.planned
+    # by at most what one more request was thought to use
+    assert cap - 4_000 <= found.prompt_tokens + found.completion_tokens <= cap
 
 
 @pytest.fixture
@@ -110,17 +109,18 @@ def prices(tmp_path):
 
 
 def test_a_budget_in_money_is_not_passed_and_is_told(world, tmp_path, prices):
-    out, before, cap = tmp_path / "run", world.at.n_requests, 4.0
+    out, before, cap = tmp_path / "run", world.at.n_requests, 40.0
     more = ("--budget-usd", str(cap), "--prices", str(prices), "--max-tokens", "60")
     done = run(command(world.at.api_base, out, ITEMS, *more))
     assert 3 == done.returncode, done.stderr
     said = one_line(done)
-    assert "the budget of US$4 is spent: US$" in said
+    assert "the budget of US$40 is spent: US$" in said
     assert "raise --budget-usd" in said
     asked, found = world.at.n_requests - before, facts(out)
-    assert 0 < asked == found.n_answered
-    assert pytest.approx(asked * USED * 1000 / 1e6) == found.cost
-    assert found.cost <= cap
+    assert 0 < asked == found.n_answered < world.planned
+    tokens = found.prompt_tokens + found.completion_tokens
+    assert pytest.approx(tokens * 1000 / 1e6) == found.cost
+    assert cap - 4.0 <= found.cost <= cap
     assert "whole" in ledger_verb("verify", out).stdout
 
 
@@ -220,7 +220,9 @@ def test_inside_a_running_event_loop_nothing_is_left_open(world, tmp_path):
         capture_output=True, text=True, check=False, env=environment(),
     )  # fmt: skip
     assert 0 == done.returncode, done.stderr
-    assert "" == done.stderr
+    # asyncio's debug mode tells of steps that took long, which a busy machine makes of any
+    said = [k for k in done.stderr.splitlines() if not re.match(r"Executing <.* took ", k)]
+    assert [] == said
     assert f"{world.planned} " in done.stdout
     assert done.stdout.endswith(" 1\n")
     assert world.planned == world.at.n_requests - before
