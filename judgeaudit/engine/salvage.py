@@ -340,7 +340,7 @@ class _Saving:
         return str(json.loads(plain_text(extra)).get("confidence", "stated"))
 
     def _read_again(self, calls: list[int]) -> None:
-        from judgeaudit.judges._confidence import sourced
+        from judgeaudit.judges._confidence import saved_probability, sourced
         from judgeaudit.judges.parsing import parse
 
         source = self._source()
@@ -350,18 +350,17 @@ class _Saving:
             if saved is None:
                 continue
             text, finish, refusal, reasoning, request, _, _, extra = saved
-            told = {"p_unsafe": p} if (p := json.loads(extra or "{}").get("p_unsafe")) else {}
             reply = Reply(
                 text=text,
                 finish_reason=finish,
                 refusal=refusal,
                 reasoning=reasoning,
                 request_id=request,
-                **told,
+                **saved_probability(extra),
             )
             read = sourced(parse(reply), reply, source)
             said = (call, read.outcome, read.label, read.confidence, 1, 0.0, None, None, None)
-            words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, None)
+            words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, extra)
             answers.append((*said, None, None, *words))
             self.found.read_again.append(call)
         if answers:

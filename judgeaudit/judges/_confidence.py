@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final, Literal
 
 from judgeaudit.core.records import JudgeSpec, JudgeTemplate, Reply, Verdict
 
-__all__ = ["LOGPROBS", "ConfidenceSource", "source_of", "sourced"]
+__all__ = ["LOGPROBS", "ConfidenceSource", "saved_probability", "source_of", "sourced"]
 
 ConfidenceSource = Literal["logprobs", "stated", "repeats"]
 """`logprobs`: probability of the label at the verdict's token. `stated`: the number in the judge's
@@ -21,6 +22,21 @@ def source_of(judge: JudgeSpec, template: JudgeTemplate) -> ConfidenceSource:
     if judge.decoding.get("logprobs") is True:
         return "logprobs"
     return "stated" if "confidence" in template.answer else "repeats"
+
+
+def saved_probability(extra: str | None) -> dict[str, float]:
+    """Return `p_unsafe` as a ledger's column of further fields holds it, as a keyword.
+
+    Examples
+    --------
+    >>> saved_probability('{"p_unsafe": 0.0}'), saved_probability('{"p_un')
+    ({'p_unsafe': 0.0}, {})
+    """
+    try:
+        p = json.loads(extra or "{}")["p_unsafe"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return {"p_unsafe": p} if isinstance(p, int | float) and 0 <= p <= 1 else {}
 
 
 def sourced(verdict: Verdict, reply: Reply, source: str) -> Verdict:
