@@ -243,7 +243,8 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
     if f.kinds & {"jsondecodeerror"} or _UNREADABLE.search(f.everything):
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
-    if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
+    unconnected = f.kinds & {"connectionrefusederror", "connectiontimeouterror"}
+    if unconnected or _UNREACHED.search(f.everything):
         return _unreached(f, address)
     if f.kinds & _TIMEOUT:
         return Fault(TransientError, "no answer in time", code="timeout", quotes=False)
