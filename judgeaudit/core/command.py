@@ -35,6 +35,10 @@ def flag_of(name: str) -> str:
     return "--condition" if stem == "conditions" else "--" + stem.replace("_", "-")
 
 
+# Left out where not asked for, so that runs made before these were there keep their folders.
+_LATER: Final = ("logprobs",)
+
+
 def command_of(spec: AuditSpec) -> str:
     """Word the command that repeats an audit; paths are cut to their last part.
 
@@ -59,6 +63,7 @@ def command_of(spec: AuditSpec) -> str:
 def folder_of_choices(spec: AuditSpec) -> Path:
     """Return the folder of a run that names none: the same choices resume the same run."""
     choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
+    choices = {k: v for k, v in choices.items() if v or k not in _LATER}
     words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
     return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"

@@ -323,18 +323,27 @@ class _Saving:
                 self._doubted += 1
         return out
 
+    def _source(self) -> str:
+        """Say where this run's confidence comes from, so that no other source is mixed in."""
+        (extra,) = self._made.db.execute("SELECT value FROM meta WHERE key = 'extra'").fetchone()
+        return str(json.loads(plain_text(extra)).get("confidence", "stated"))
+
     def _read_again(self, calls: list[int]) -> None:
+        from judgeaudit.judges._confidence import saved_probability, sourced
+
+        source = self._source()
         answers = []
         for call, row in rows_at(self._db, f"{_REPLY} = ?", calls).items():
             saved = _texts(row[1:])
             if saved is None:
                 continue
-            text, finish, refusal, reasoning, request, *_ = saved
+            text, finish, refusal, reasoning, request, _, _, extra = saved
             read = _parsed((text, finish, refusal, reasoning, request))
             if read is None or read.outcome == "error":
                 continue
+            read = sourced(read, Reply(text=text, **saved_probability(extra)), source)
             said = (call, read.outcome, read.label, read.confidence, 1, 0.0, None, None, None)
-            words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, None)
+            words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, extra)
             answers.append((*said, None, None, *words))
             self.found.read_again.append(call)
         if answers:

@@ -28,6 +28,8 @@ LARGEST: Final = 16 << 20
 # shorter than the 5 s after which common servers (uvicorn) drop an idle connection: to send on one
 # that is being dropped is a failure that says nothing of the server
 _IDLE: Final = 4.0
+# an address that swallows packets is told from a model that thinks long
+_CONNECT: Final = 30.0
 
 
 class UnreadableError(Exception):
@@ -118,7 +120,7 @@ class Wire:
             session = self._sessions[loop] = aiohttp.ClientSession(
                 # how many calls are in flight, and for how long, is decided elsewhere
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self._headers,
             )

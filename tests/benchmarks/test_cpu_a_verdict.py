@@ -14,6 +14,7 @@ from judgeaudit.core.records import JudgeSpec
 from judgeaudit.engine.door import run_plan_sync
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.progress import LineProgress
+from judgeaudit.judges.direct import DirectJudge
 from judgeaudit.judges.via_litellm import LiteLLMJudge
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
@@ -22,10 +23,9 @@ MODEL = "openai/loopback-1"
 PROMPT = "word " * 1500
 
 
-def spec_at(api_base):
-    return JudgeSpec(
-        backend="litellm", model=MODEL, api_base=api_base, decoding={"temperature": 1.0}
-    )
+def spec_at(api_base, backend="litellm"):
+    model = MODEL if backend == "litellm" else MODEL.partition("/")[2]
+    return JudgeSpec(backend=backend, model=model, api_base=api_base, decoding={"temperature": 1.0})
 
 
 def long_plan(n_items, spec):
@@ -84,6 +84,84 @@ def bare(plan, api_base, path, in_flight):
         litellm.in_memory_llm_clients_cache.flush_cache()
 
     asyncio.run(story())
+
+
+def bare_aiohttp(plan, api_base, path, in_flight):
+    """The same over plain aiohttp: as lean as people write it."""
+    import aiohttp
+    from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential_jitter
+
+    async def story():
+        todo = iter(range(plan.n_calls))
+        connector = aiohttp.TCPConnector(limit=0)
+        headers = {"Authorization": "Bearer none"}
+        limit = aiohttp.ClientTimeout(total=120)
+        async with aiohttp.ClientSession(
+            connector=connector, headers=headers, timeout=limit
+        ) as session:
+
+            async def ask(messages):
+                body = {"model": "loopback-1", "messages": messages, "temperature": 1.0}
+                async with session.post(f"{api_base}/chat/completions", json=body) as answer:
+                    answer.raise_for_status()
+                    return await answer.json()
+
+            with path.open("w") as log:
+
+                async def worker():
+                    for k in todo:
+                        messages = [m.model_dump() for m in plan.prompt(k).messages]
+                        retry = AsyncRetrying(
+                            stop=stop_after_attempt(5), wait=wait_exponential_jitter(), reraise=True
+                        )
+                        answer = await retry(ask, messages)
+                        text = answer["choices"][0]["message"]["content"]
+                        log.write(
+                            json.dumps({"call": k, "verdict": json.loads(text)["verdict"]}) + "\n"
+                        )
+
+                await asyncio.gather(*(worker() for _ in range(in_flight)))
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.2])
+@pytest.mark.parametrize("in_flight", [16, 64, 256])
+def test_through_the_direct_door(tmp_path, latency, in_flight):
+    """Ledger, limits, retries, progress, provenance and parsing cost at most as much again."""
+    numbers = itertools.count()
+    most = size("DIRECT_ITEMS", 500)
+    windows = []
+    with server(latency) as api_base, (tmp_path / "log").open("w") as log:
+        plans = [long_plan(n, spec_at(api_base, "direct")) for n in (most // 5, most)]
+
+        def ours(plan):
+            with open_ledger(tmp_path / f"{next(numbers)}.sqlite", plan) as ledger:
+                limits = Limits(concurrency=in_flight)
+                judge, progress = DirectJudge(plan.judge), LineProgress(log)
+                done = run_plan_sync(plan, judge, ledger, limits=limits, progress=progress)
+                windows.append((plan.n_calls, done.seconds))
+
+        def theirs(plan):
+            bare_aiohttp(plan, api_base, tmp_path / "bare.jsonl", in_flight)
+
+        for arm in (ours, theirs):
+            arm(plans[0])
+        mine, other, ratio = marginal_pairs(ours, theirs, plans, size("PAIRS", 3))
+    n = plans[1].n_calls - plans[0].n_calls
+    ideal = latency * plans[1].n_calls / in_flight
+    window = min(s for calls, s in windows if calls == plans[1].n_calls)
+    show(
+        f"marginal CPU ms a verdict over {n} calls, {in_flight} in flight, "
+        f"{latency * 1000:.0f} ms server",
+        [
+            ("judgeaudit", "bare aiohttp", "ratio", "target", "window s", "latency alone s"),
+            (1000 * mine / n, 1000 * other / n, ratio, "2", window, ideal),
+        ],
+        __file__,
+    )
+    # the machine is noisy: the target is printed, the bound is what no noise explains
+    assert ratio < 3
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.2])

@@ -9,7 +9,7 @@ import sqlite3
 import struct
 
 import pytest
-from engine_world import PromptJudge, ask_all, make_plan, open_ledger
+from engine_world import PromptJudge, ask_all, make_meta, make_plan, open_ledger
 
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.records import Reply, Verdict
@@ -133,6 +133,24 @@ def test_lost_verdicts_are_read_again_from_their_words(path, tmp_path):
     assert all(whole[k]["label"] == kept[k]["label"] for k in whole)
     assert all("read again from the saved words" in kept[k]["note"] for k in found.read_again)
     assert all(kept[k]["prompt_tokens"] is None for k in found.read_again)
+
+
+def test_what_is_read_again_has_the_confidence_of_the_runs_own_source(plan, tmp_path):
+    path = tmp_path / "run.sqlite"
+    verdict = Verdict(outcome="verdict", label="SAFE", confidence=0.75)
+    text = json.dumps({"verdict": "SAFE", "confidence": 0.9, "rationale": "words " * 60})
+    # the server told a probability of every other answer
+    told = [Reply(text=text, p_unsafe=0.25), Reply(text=text)]
+    with Ledger.open(path, make_meta(plan, extra={"confidence": "logprobs"}), plan) as ledger:
+        for k in range(0, 300, 10):
+            rows = [Answer(j, told[j % 2], verdict, 1, 0.2) for j in range(k, k + 10)]
+            ledger.append(rows)
+    spoil(path, [leaves(path, "verdicts")[1]])
+    found = salvage(path, tmp_path / "new")
+    kept = saved(tmp_path / "new")
+    assert 1 < len(found.read_again)
+    for k in found.read_again:
+        assert kept[k]["confidence"] == (0.75 if k % 2 == 0 else None)
 
 
 def test_where_verdict_and_words_are_lost_the_call_is_asked_again_and_nothing_else(

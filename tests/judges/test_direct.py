@@ -17,6 +17,7 @@ from loopback import Answer, Loopback, always, completion, says
 
 from judgeaudit.core.errors import ConfigError, TransientError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, Reply
+from judgeaudit.judges import _wire
 from judgeaudit.judges._choice import judge_spec, price_of
 from judgeaudit.judges.base import JUDGES, ProbedJudge, RoomyJudge, TimedJudge
 from judgeaudit.judges.direct import DirectJudge
@@ -257,6 +258,37 @@ print(*asyncio.run(story()))
             words = [sys.executable, "-W", "always", "-c", code, server.api_base, str(seconds)]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
         assert (done.stdout.strip(), done.stderr) == (ends, "")
+
+
+def test_an_address_that_swallows_packets_is_no_server(monkeypatch):
+    """A listener whose queue is full answers no further knock, as a firewall does not."""
+    import socket
+
+    monkeypatch.setattr(_wire, "_CONNECT", 0.3)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        port = listening.getsockname()[1]
+        fillers = []
+        for _ in range(4):
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+            fillers.append(filler)
+
+        async def one() -> None:
+            base = f"http://127.0.0.1:{port}/v1"
+            judge = DirectJudge(JudgeSpec(backend="direct", model="toy", api_base=base))
+            try:
+                await judge.ask(PROMPT, call())
+            finally:
+                await judge.aclose()
+
+        with pytest.raises(TransientError, match="no server answers") as caught:
+            asyncio.run(one())
+        for filler in fillers:
+            filler.close()
+    assert caught.value.code == "unreachable"
 
 
 def test_closing_in_mid_request_ends_it_as_a_lost_connection():

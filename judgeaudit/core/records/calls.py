@@ -111,6 +111,8 @@ class Reply(Record):
         Requests made for this call, the successful one included.
     cost : float, optional
         US dollars; None where the price is not known, never 0 for an unknown price.
+    p_unsafe : float, optional
+        Probability of UNSAFE at the token of the verdict, where the server tells it.
     """
 
     text: str | None
@@ -125,6 +127,7 @@ class Reply(Record):
     seconds: float = 0.0
     attempts: int = 1
     cost: float | None = None
+    p_unsafe: float | None = Field(default=None, ge=0, le=1)
 
 
 class Verdict(Record):
