@@ -8,14 +8,18 @@ finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from judgeaudit.core.records import Dimension, Finding, Force
 from judgeaudit.policy import grammar_en as g
 from judgeaudit.policy import lexicon_en as lex
-from judgeaudit.policy.exceptions_en import ExceptionReader
+from judgeaudit.policy.discourse_en import Lead, Unit, follows, lead_of, read_followers, unlead
+from judgeaudit.policy.exceptions_en import ExceptionReader, phrases
+from judgeaudit.policy.followers_en import NOR
 from judgeaudit.policy.morphology_en import forms
+from judgeaudit.policy.norms_en import pattern
+from judgeaudit.policy.numbers_en import as_number
 from judgeaudit.policy.reading import (
     REFERENCE,
     ReadException,
@@ -26,6 +30,8 @@ from judgeaudit.policy.reading import (
 )
 from judgeaudit.policy.references_en import References, subject_to
 from judgeaudit.policy.segment import Statement, statements
+from judgeaudit.policy.variants_en import head, phrase_wordings
+from judgeaudit.policy.verdict_en import verdicts
 
 __all__ = ["read"]
 
@@ -52,34 +58,57 @@ def read(text: str, vocabulary: Vocabulary) -> Reading:
         The words of the policy that it may be a text of.
     """
     reader = _Reader(vocabulary)
-    refer: list[tuple[Statement, Statement | None, Words]] = []
+    refer: list[tuple[Unit, Statement | None, Words]] = []
     label: Statement | None = None
-    for s in statements(text):
+    for unit in _units(text, vocabulary):
+        s = unit.host
         if label is not None and label.block != s.block:
             label = None
         if s.first and (s.words in vocabulary.titles or s.words in lex.LABELS):
             label = s
             if s.words in vocabulary.titles:
                 reader.references.number(s.number, vocabulary.titles[s.words])
-        elif not s.heading and reader.references.present(s):
-            refer.append((s, label, reader.heading))
+        elif not s.heading and any(map(reader.references.present, unit.all)):
+            refer.append((unit, label, reader.heading))
         else:
-            reader.take(s, label)
+            reader.take_unit(unit, label)
     # what refers to norms is read when their numbers are known, what is said of norms last
-    for s, label_, heading in refer:
-        if s.words[0] != "norm":
+    refer = [(reader.resolved(unit), label_, heading) for unit, label_, heading in refer]
+    for unit, label_, heading in refer:
+        if not _of_a_norm(unit.host):
             reader.heading = heading
-            reader.take(reader.references.resolve(s, reader.misreferred), label_)
-    for s, _, _ in refer:
-        if s.words[0] == "norm":
-            reader.apart(reader.references.resolve(s, reader.misreferred))
+            reader.take_unit(unit, label_)
+    for unit, _, _ in refer:
+        if _of_a_norm(unit.host):
+            reader.apart(unit)
+    reader.close()
     return reader.reading
+
+
+def _of_a_norm(s: Statement) -> bool:
+    """Say whether a statement is about a norm that it names first."""
+    return s.words[0] == "norm" or s.words[0].startswith(REFERENCE)
+
+
+def _units(text: str, v: Vocabulary) -> list[Unit]:
+    """Bring statements together with those that go on about them."""
+    units: list[Unit] = []
+    for s in statements(text):
+        label = s.first and (s.words in v.titles or s.words in lex.LABELS)
+        if units and not label and follows(units[-1], s):
+            units[-1].more.append(s)
+        else:
+            units.append(Unit(s))
+    return units
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
     norm_id: str
     force: Force
+    exceptions: tuple[ReadException, ...] = ()
+    incomplete: bool = False
+    """Whether it only permits in some cases, and what holds in all others must be said yet."""
 
 
 class _Reader:
@@ -88,14 +117,71 @@ class _Reader:
         self.reading = Reading()
         self.heading: Words = ()
         self.references = References(vocabulary.titles)
-        outer = {c for clauses in vocabulary.clauses.values() for c in clauses}
-        self.exceptions = ExceptionReader(_longest_first(outer), _longest_first(vocabulary.inner))
+        outer = frozenset(
+            (c, head(vocabulary.objects[id_])) for id_, cs in vocabulary.clauses.items() for c in cs
+        )
+        inner = frozenset((c, "") for c in vocabulary.inner)
+        self.exceptions = ExceptionReader(phrases(outer), phrases(inner))
+        forces = {n.id: n.force for n in vocabulary.policy.norms}
+        self.patterns = {id_: pattern(vocabulary, id_, forces[id_]) for id_ in vocabulary.verbs}
+        threshold = vocabulary.policy.threshold
+        self.verdicts = verdicts(threshold.at_least, vocabulary.unit)
+        self.after_threshold = -1
+        """The block in which the statement before stood, if that was the threshold."""
+        self.incomplete = False
+        self.without: list[tuple[str, Statement]] = []
+        """Norms of which the text says that they have no exceptions."""
 
     # ---- one statement ------------------------------------------------------------------------
 
-    def take(self, s: Statement, label: Statement | None) -> None:
+    def resolved(self, unit: Unit) -> Unit:
+        """Resolve the references in all statements of a unit."""
+        first, *more = [self.references.resolve(s, self.misreferred) for s in unit.all]
+        return Unit(first, more)
+
+    def take_unit(self, unit: Unit, label: Statement | None) -> None:
+        """Read a norm with what goes on about it, or statements one by one."""
+        lead = lead_of(unit.host) if unit.more else None
+        before = len(self.reading.norms)
+        host = unit.host if lead is None else unlead(unit.host, lead)
+        self.incomplete = False
+        self.take(host, label, lead)
+        if len(self.reading.norms) == before:
+            for s in unit.more:
+                self.take(s, label)
+            return
+        if unit.more:
+            self.follow(unit, self.reading.norms[-1], lead)
+        elif self.incomplete:
+            self.report("deontic_force", host, "what holds in all other cases is not said")
+
+    def follow(self, unit: Unit, norm: ReadNorm, lead: Lead | None) -> None:
+        """Read into a norm what goes on about it."""
+        id_ = norm.norm_id
+        of = {n.id: n for n in self.v.policy.norms}[id_]
+        plural = self.v.policy.is_plural(of)
+        said = read_followers(
+            unit.more, norm, lead, self.v.bearers[id_], plural, self.exceptions,
+            lambda s, what: self.report("exception_set", s, what),
+            lambda words: self.patterns[id_].force(words) == "prohibited",
+        )  # fmt: skip
+        if "none" in said:
+            self.without.append((id_, unit.host))
+        if self.incomplete and "otherwise" not in said:
+            self.report("deontic_force", unit.host, "what holds in all other cases is not said")
+        self.reading.blocks.update(s.block for s in unit.more)
+
+    def close(self) -> None:
+        """Check what could only be known at the end."""
+        for id_, s in self.without:
+            norm = next(n for n in self.reading.norms if n.norm_id == id_)
+            if norm.exceptions or norm.subject_to:
+                self.report("exception_set", s, "is said to have no exceptions, and has some")
+
+    def take(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> None:
         """File one statement under what it is."""
         words = s.words
+        after_threshold, self.after_threshold = self.after_threshold == s.block, -1
         if s.heading:
             self.heading = words
             if words not in lex.HEADINGS and words != self.v.policy_title:
@@ -103,7 +189,10 @@ class _Reader:
         elif words in lex.FRAMES:
             return
         elif not (
-            self.definition(s) or self.scope(s) or self.answer(s, label) or self.norm(s, label)
+            self.definition(s)
+            or self.scope(s)
+            or self.answer(s, label, after_threshold)
+            or self.norm(s, label, lead)
         ):
             self.reading.unexplained.append(s)
         else:
@@ -118,22 +207,36 @@ class _Reader:
     # ---- definitions and the scope of the whole -------------------------------------------------
 
     def definition(self, s: Statement) -> bool:
-        """Read `"Term" means meaning`."""
+        """Read `"Term" means meaning`, and `a term is meaning` if it is that in whole."""
         words = s.words
-        if not words or words[0] not in {'"', "“", "'"}:
-            return False
-        close = next((i for i in range(1, len(words)) if words[i] in {'"', "”", "'"}), -1)
-        verb = next((m for m in lex.MEANS if starts(words, close + 1, m)), None)
-        if close < 0 or verb is None:
-            return False
-        term, meaning = words[1:close], words[close + 1 + len(verb) :]
+        if words[:1] and words[0] in {'"', "“", "'"}:
+            close = next((i for i in range(1, len(words)) if words[i] in {'"', "”", "'"}), -1)
+            verb = next((m for m in lex.MEANS if starts(words, close + 1, m)), None)
+            if close < 0 or verb is None:
+                return False
+            term, meaning = words[1:close], words[close + 1 + len(verb) :]
+        else:
+            plain = self._plain_definition(words)
+            if plain is None:
+                return False
+            term, meaning = plain
         if term not in self.v.definitions:
             self.report("scope", s, f"defines {' '.join(term)!r}, which the policy does not define")
-        elif self.v.definitions[term] != meaning:
+        elif meaning not in phrase_wordings(self.v.definitions[term]):
             difference = g.difference(self.v.definitions[term], meaning)
             self.report("scope", s, f"the meaning of {' '.join(term)!r} differs: {difference}")
         self.reading.definitions.append((" ".join(term), s.line))
         return True
+
+    def _plain_definition(self, words: Words) -> tuple[Words, Words] | None:
+        """Read a definition whose term stands in no marks; then it must be right in whole."""
+        begin = 1 if words[:1] and words[0] in {"a", "an", "the"} else 0
+        for term, meaning in self.v.definitions.items():
+            for verb in lex.MEANS if starts(words, begin, term) else ():
+                at = begin + len(term)
+                if starts(words, at, verb) and words[at + len(verb) :] in phrase_wordings(meaning):
+                    return term, meaning
+        return None
 
     def scope(self, s: Statement) -> bool:
         """Read what the policy as a whole applies to."""
@@ -147,7 +250,7 @@ class _Reader:
                 rest = words[: -len(phrase)]
         if rest is None:
             return False
-        if rest != self.v.policy_scope:
+        if rest not in phrase_wordings(self.v.policy_scope):
             difference = g.difference(self.v.policy_scope, rest)
             self.report("scope", s, f"the policy applies to something else: {difference}")
         self.reading.scopes.append(s.line)
@@ -155,21 +258,24 @@ class _Reader:
 
     # ---- sentences about the verdict ------------------------------------------------------------
 
-    def answer(self, s: Statement, label: Statement | None) -> bool:
+    def answer(self, s: Statement, label: Statement | None, after_threshold: bool) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
         about_verdict = any(t.raw in {"SAFE", "UNSAFE"} for t in s.tokens)
+        as_label = all(t.raw.isupper() for t in s.tokens if t.text in {"safe", "unsafe"})
+        found = self.verdicts.read(s.words, after_threshold=after_threshold) if as_label else None
+        if found is not None:
+            for question, answer in found:
+                self.reading.answers.append((question, answer, s.line))
+                if label is not None and question not in lex.LABELS.get(label.words, ()):
+                    self.report(_DIMENSIONS[question], s, f"stands under {label.quote!r}")
+            if found[-1][0] == "threshold":
+                self.after_threshold = s.block
+            return True
         if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
             return False
         concepts, unknown = self._concepts(s.words)
         if unknown and not about_verdict:
             return False
-        if not unknown:
-            found = lex.ANSWERS.get(g.shape_of(concepts))
-            if found is not None:
-                self.reading.answers.append((*found, s.line))
-                if label is not None and found[0] not in lex.LABELS.get(label.words, ()):
-                    self.report(_DIMENSIONS[found[0]], s, f"stands under {label.quote!r}")
-                return True
         dimension: Dimension = "implicit_threshold"
         if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
             dimension = "burden_of_proof"
@@ -203,7 +309,7 @@ class _Reader:
                     found[-1] = "<does>"
                 i += len(phrase)
                 continue
-            if number is not None and g.as_number(words[i]) == number:
+            if number is not None and as_number(words[i]) == number:
                 found.append("NUMBER")
             else:
                 unknown.append(words[i])
@@ -212,14 +318,22 @@ class _Reader:
 
     # ---- norms ----------------------------------------------------------------------------------
 
-    def norm(self, s: Statement, label: Statement | None) -> bool:
+    def norm(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> bool:
         """Read a norm with the exceptions that stand in its own sentence."""
+        said = len(self.reading.findings)
         main, exceptions = self._split(s, lex.EXCEPT)
         main, prevailing = subject_to(main)
-        match = next(self._matches(main), None)
+        match: _Match | None = None
+        if lead is not None and lead.only:
+            match = next(self._only(s.words, lead), None)
+        else:
+            match = next(self._matches(main), None)
+            if match is None and not exceptions and len(self.reading.findings) == said:
+                match = next(self._only(main, None), None)
         titled = self.v.titles.get(label.words) if label is not None else None
         if match is None:
             return self._unlike(s, main, titled)
+        self.incomplete = match.incomplete
         if label is not None and titled is None:
             self.report("scope", s, f"a norm stands under {label.quote!r}")
         if self.heading in lex.NO_NORMS_UNDER:
@@ -227,10 +341,9 @@ class _Reader:
         if titled is not None and titled != match.norm_id:
             self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
         self.references.number(s.number, match.norm_id)
+        found = [replace(e, line=s.line) for e in (*exceptions, *match.exceptions)]
         self.reading.norms.append(
-            ReadNorm(
-                match.norm_id, match.force, s.line, s.number, list(exceptions), list(prevailing)
-            )
+            ReadNorm(match.norm_id, match.force, s.line, s.number, found, list(prevailing))
         )
         return True
 
@@ -241,23 +354,28 @@ class _Reader:
         )
 
     def _matches(self, main: Words) -> Iterator[_Match]:
-        for norm_id in self.v.verbs:
-            bearer, verb = self.v.bearers[norm_id], self.v.verbs[norm_id]
-            object_, rest = self.v.objects[norm_id], self.v.rests[norm_id]
-            scope = self.v.scopes[norm_id]
-            places: list[tuple[Words, tuple[Words, ...]]] = [(main, (rest, scope))]
-            if scope and rest:
-                places.append((main, (scope, rest)))
-            if scope and starts(main, 0, scope):
-                after = main[len(scope) :]
-                places.append((after[1:] if after[:1] == (",",) else after, (rest,)))
-            for words, tail in places:
-                ending = tuple(w for part in tail for w in part)
-                force = g.active(words, bearer, verb, object_ + ending) or g.passive(
-                    words, bearer, verb, object_, tail
-                )
-                if force is not None:
-                    yield _Match(norm_id, force)
+        for norm_id, one in self.patterns.items():
+            force = one.force(main)
+            if force is not None:
+                yield _Match(norm_id, force)
+
+    def _only(self, words: Words, lead: Lead | None) -> Iterator[_Match]:
+        """Read a ban worded as a permission: `may … only if A`, `where A, … may …; otherwise not`."""
+        ways = [(words, lex.ONLY, False)]
+        at = next((i for i, w in enumerate(words) if w == "only" and i and words[i - 1] in
+                   {"may", "is", "are"}), -1)  # fmt: skip
+        if at > 0:
+            ways.append(((*words[:at], *words[at + 1 :]), lex.SUSPEND_WHERE[:3], False))
+        if words[:1] and words[:1] in lex.SUSPEND_WHERE[:3]:
+            ways.append((words, lex.SUSPEND_WHERE[:3], True))
+        for some, openers, incomplete in ways:
+            wrong: list[str] = []
+            main, found = (some, []) if lead else self.exceptions.split(some, openers, 0, wrong.append)
+            if wrong or not (found or lead):
+                continue
+            for match in self._matches(main):
+                if match.force == "permitted":
+                    yield _Match(match.norm_id, "prohibited", tuple(found), incomplete)
 
     def _unlike(self, s: Statement, main: Words, titled: str | None) -> bool:
         """Say how a sentence that is no norm of the policy differs from the nearest norm."""
@@ -304,11 +422,16 @@ class _Reader:
         """Note a reference that does not name one norm."""
         self.report("exception_set", s, what)
 
-    def apart(self, s: Statement) -> None:
+    def apart(self, unit: Unit) -> None:
         """Read `Norm 3 (Title) does not apply where A, or where B`, or `is subject to norm 4`."""
-        head, exceptions = self._split(s, lex.SUSPEND_WHERE)
-        target = head[0].removeprefix(REFERENCE) if head and head[0].startswith(REFERENCE) else None
-        rest = head[1:]
+        s = unit.host
+        head_, exceptions = self._split(s, lex.SUSPEND_WHERE)
+        named = bool(head_) and head_[0].startswith(REFERENCE)
+        target = head_[0].removeprefix(REFERENCE) if named else None
+        rest = head_[1:]
+        bearer = self.v.bearers.get(target or "", ())
+        if bearer and rest[-1 - len(bearer) :] == ("bind", *bearer):
+            rest = rest[: -len(bearer)]
         prevailing: list[str] = []
         opener = next((o for o in lex.PREVAILED if starts(rest, 0, o)), None)
         if opener is not None:
@@ -324,14 +447,22 @@ class _Reader:
             f.where.startswith(f"line {s.line}:") for f in self.reading.findings
         ):
             self.report("exception_set", s, "an exception without a condition")
+        for more in unit.more:
+            exceptions += self._nor(more, bearer, bool(prevailing))
         norm = next((n for n in self.reading.norms if n.norm_id == target), None)
         if norm is None:
             self.report("exception_set", s, "exceptions to a norm that is not in the text")
             return
         norm.exceptions.extend(exceptions)
         norm.subject_to.extend(prevailing)
-        self.reading.blocks.add(s.block)
+        self.reading.blocks.update(one.block for one in unit.all)
 
-
-def _longest_first(clauses: Iterable[Words]) -> tuple[Words, ...]:
-    return tuple(sorted(clauses, key=lambda c: (-len(c), c)))
+    def _nor(self, s: Statement, bearer: Words, prevailing: bool) -> list[ReadException]:
+        """Read `nor does it apply where B` behind what suspends a norm."""
+        rest, found = self._split(s, lex.SUSPEND_WHERE)
+        if bearer and rest[-len(bearer) :] == bearer:
+            rest = rest[: -len(bearer)]
+        if rest not in NOR or not found or prevailing:
+            self.report("exception_set", s, f"not understood: {' '.join(rest)!r}")
+            return []
+        return found

@@ -1,0 +1,173 @@
+"""The words by which an English sentence goes on about the norm before it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from judgeaudit.core.records import Force
+from judgeaudit.policy.numbers_en import WORDS
+from judgeaudit.policy.reading import REFERENCE, starts
+
+__all__ = [
+    "CONDITIONS",
+    "ENUMERATIONS",
+    "IN_CASES",
+    "NONE",
+    "NOR",
+    "OTHERWISE",
+    "PREVAILS",
+    "THIS_NORM",
+    "continues",
+    "counted",
+    "lifts",
+    "ordinal",
+]
+
+Words = tuple[str, ...]
+
+
+def _w(text: str) -> Words:
+    return tuple(text.split())
+
+
+_ALL: frozenset[Force] = frozenset(
+    {"prohibited", "required", "permitted", "not_required", "discouraged", "recommended"}
+)
+_WHERES = ("where", "when", "if", "while")
+
+THIS_NORM: tuple[Words, ...] = (_w("this norm"), _w("this rule"))
+
+_CASES = (
+    "the following cases", "these cases", "either of the following cases", "either of these cases",
+    "any of the following cases", "any of these cases", "one of the following cases",
+    "one of these cases",
+)  # fmt: skip
+ENUMERATIONS: tuple[Words, ...] = (
+    *(_w(f"{begin} {cases}") for begin in ("except in", "save in", "other than in") for cases in _CASES),
+    _w("with the following exceptions"), _w("with these exceptions"), _w("with the following exception"),
+)  # fmt: skip
+"""What opens a list of exceptions behind a norm; any item of it is enough."""
+IN_CASES: tuple[Words, ...] = tuple(_w(f"in {cases}") for cases in _CASES)
+"""What opens it behind `this ban does not apply`; behind a norm it would say when the norm holds."""
+
+_SUSPENDED = ("does not apply", "does not hold")
+_LIFTS: tuple[tuple[str, frozenset[Force]], ...] = (
+    *((f"{this} {s}", _ALL) for this in ("this", "this norm", "this rule") for s in (*_SUSPENDED, "does not bind", "is lifted")),
+    *((f"{this} {s}", frozenset({"prohibited"})) for this in ("this ban", "this prohibition", "the ban", "the prohibition") for s in (*_SUSPENDED, "is lifted", "is lifted only")),
+    *((f"{this} {s}", frozenset({"required"})) for this in ("this duty", "this obligation", "this requirement") for s in (*_SUSPENDED, "is lifted", "is lifted only")),
+    *((f"{this} {s}", frozenset({"permitted"})) for this in ("this permission",) for s in _SUSPENDED),
+    *((f"{this} {s}", frozenset({"discouraged", "recommended"})) for this in ("this advice", "this recommendation") for s in _SUSPENDED),
+    *((f"the {only} exception is", _ALL) for only in ("only", "one", "sole")),
+    ("the only exceptions are", _ALL),
+)  # fmt: skip
+_DO_SO: tuple[tuple[str, frozenset[Force]], ...] = (
+    ("may do so", frozenset({"prohibited"})),
+    ("may do so only", frozenset({"prohibited"})),
+    ("is allowed to do so only", frozenset({"prohibited"})),
+    ("is permitted to do so only", frozenset({"prohibited"})),
+    ("may only do so", frozenset({"prohibited"})),
+    ("need not do so", frozenset({"required"})),
+    ("does not have to do so", frozenset({"required"})),
+    ("is not required to do so", frozenset({"required"})),
+)
+
+NOR: tuple[Words, ...] = tuple(
+    _w(f"nor does {this} {verb}")
+    for this in ("it", "this", "this norm", "this rule")
+    for verb in ("apply", "hold", "bind")
+)
+"""What adds an exception to one that the sentence before stated."""
+
+PREVAILS: tuple[Words, ...] = tuple(
+    _w(f"{verb} {this}")
+    for verb in ("prevails over", "takes precedence over", "has priority over")
+    for this in ("this norm", "this rule")
+)
+
+_GONE = ("does not apply", "is not available", "falls away", "does not hold", "is lost")
+_NEEDED = ("applies only", "holds only", "is available only")
+CONDITIONS: tuple[tuple[str, str, Words], ...] = tuple(
+    (which, name, _w(f"{begin}{verb} {where}"))
+    for which, begins in (("this", ("this exception ", "that exception ")), ("nth", ("",)))
+    for begin in begins
+    for name, verbs in (("but_not", _GONE), ("only_if", _NEEDED))
+    for verb in verbs
+    for where in _WHERES
+)
+"""What states a condition inside an exception: of the one before, or of the third."""
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+
+OTHERWISE: tuple[Words, ...] = (
+    _w("otherwise"), _w("in every other case"), _w("in all other cases"), _w("in any other case"),
+)  # fmt: skip
+
+NONE: frozenset[Words] = frozenset(
+    _w(s)
+    for s in (
+        "there is no exception", "there are no exceptions", "this norm has no exception",
+        "this norm has no exceptions", "no exceptions", "no exception applies",
+    )
+)  # fmt: skip
+"""What says that a norm has no exceptions."""
+
+
+@lru_cache(maxsize=256)
+def lifts(bearer: Words, plural: bool) -> tuple[tuple[Words, frozenset[Force]], ...]:
+    """Return what states an exception apart, with the forces of which it can be said; longest first."""
+    found = [(_w(text), forces) for text, forces in _LIFTS]
+    found += [((*words, *bearer), f) for words, f in found if words[-1] == "bind"]
+    for text, forces in _DO_SO:
+        words = _w(text)
+        plain = ({"is": "are", "does": "do"}.get(words[0], words[0]), *words[1:])
+        who = ("they",) if plural else ("it",)
+        found += [((*subject, *(plain if plural else words)), forces) for subject in (who, bearer)]
+    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
+
+
+def counted(words: Words) -> int | None:
+    """Read `exceptions`, `there are two exceptions`: how many are announced; 0 if that is not said."""
+    for begin, end in (
+        ((), ()), (_w("there are"), ()), (_w("there is"), ()), ((), _w("apply")), ((), _w("applies")),
+        ((), _w("are recognised")), (_w("the"), ()), (_w("the only"), ()), (_w("the following"), _w("apply")),
+        (_w("this norm has"), ()), (_w("this rule has"), ()), ((), _w("exist")),
+    ):  # fmt: skip
+        if not starts(words, 0, begin) or (end and words[-len(end) :] != end):
+            continue
+        middle = words[len(begin) : len(words) - len(end)]
+        if middle in {("exceptions",), ("exception",)}:
+            return 1 if middle == ("exception",) else 0
+        if len(middle) == 2 and middle[1] in {"exceptions", "exception"}:
+            number = {"one": 1, "an": 1, **WORDS}.get(middle[0], 0)
+            if number or middle[0].isdigit():
+                return number or int(middle[0])
+    return None
+
+
+def ordinal(words: Words) -> int | None:
+    """Read `this third exception` and `the third exception`."""
+    if len(words) > 2 and words[0] in {"this", "the"} and words[2] == "exception":
+        return _ORDINALS.get(words[1])
+    return None
+
+
+def continues(words: Words) -> bool:
+    """Say whether a sentence can only be about the norm before it."""
+    if not words:
+        return False
+    if counted(words) is not None or words in NONE or ordinal(words) is not None:
+        return True
+    if any(starts(words, 0, w) for w in (*NOR, *OTHERWISE)):
+        return True
+    if any(which == "this" and starts(words, 0, w) for which, _, w in CONDITIONS):
+        return True
+    if any(starts(words, 0, _w(text)) for text, _ in _LIFTS):
+        return True
+    if words[-2:] in THIS_NORM or words[:2] in THIS_NORM:
+        return True
+    so = any(find_in(words, _w(text)) for text, _ in _DO_SO)
+    return so and not words[0].startswith(REFERENCE)
+
+
+def find_in(words: Words, phrase: Words) -> bool:
+    """Say whether a phrase stands anywhere in a sentence."""
+    return any(starts(words, i, phrase) for i in range(len(words)))
