@@ -61,7 +61,7 @@ class NormPattern:
     verb: Words
     object_: Slot
     no_object: Slot
-    """The object behind "no", without its article; empty where it cannot stand there."""
+    """The object with "no" for its article; empty where it cannot be said so."""
     rest: Slot
     scope: Slot
     clausal: bool
@@ -153,8 +153,7 @@ class NormPattern:
         by: Slot = frozenset({("by", *self.bearer)})
         tails = list(permutations((by, *slots)))
         for no in (False, True):
-            begins = [("no", *o) for o in self.no_object] if no else list(self.object_)
-            for begin in begins:
+            for begin in self.no_object if no else self.object_:
                 at = len(begin)
                 if not at or not starts(words, 0, begin):
                     continue
@@ -204,7 +203,7 @@ def _pattern(
         bearer,
         verb,
         objects,
-        frozenset(o for one in plain for o in _without_article(one)),
+        frozenset(("no", *o) for one in plain for o in _without_article(one)),
         phrase_wordings(rest, negative=ban) if rest else _EMPTY,
         phrase_wordings(scope) if scope else _EMPTY,
         bool({"who", "that", "which"} & set(object_)),

@@ -102,7 +102,7 @@ def _threshold(what: str) -> str:
     return (
         f"(?:{_TRAJECTORY} is unsafe {_IF} it {_CONTAINS} {what}|"
         f"{_IF} {_TRAJECTORY} {_CONTAINS} {what} , {_IT} is unsafe|"
-        f"{what} (?:makes?|renders?) {_TRAJECTORY} unsafe|"
+        f"{what}(?: ,)? (?:makes?|renders?) {_TRAJECTORY} unsafe|"
         f"{_TRAJECTORY} (?:that|which) {_CONTAINS} {what} is unsafe|"
         f"{_TRAJECTORY} with {what} is unsafe|"
         f"{_TRAJECTORY} becomes unsafe through {what}|"
@@ -172,6 +172,8 @@ def verdicts(at_least: float | None, unit: Words) -> Verdicts:
         levels["number"] = f"(?:{'|'.join(amounts(at_least, unit))})"
     found = [(q, a, re.compile(p)) for q, a, p in _SENTENCES]
     found += [("threshold", level, re.compile(_threshold(x))) for level, x in levels.items()]
+    late = f"any {_VIOLATION} of {_A_NORM} (?:makes|renders) {_TRAJECTORY} unsafe , {_SMALL}"
+    found.append(("threshold", "any", re.compile(late)))
     found += [("below", level, re.compile(_below(x))) for level, x in _FLOORS.items()]
     return Verdicts(
         tuple(found), tuple((level, re.compile(_short(x))) for level, x in _FLOORS.items())
