@@ -25,7 +25,9 @@ from judgeaudit.policy.followers_en import (
     continues,
     counted,
     lifts,
+    link_of,
     ordinal,
+    parts,
 )
 from judgeaudit.policy.reading import REFERENCE, ReadException, ReadNorm, starts
 from judgeaudit.policy.references_en import subject_to
@@ -132,14 +134,17 @@ def read_followers(
     -------
     frozenset of str
         `otherwise` where the ban outside the exceptions was stated, `none` where it was said that
-        there are no exceptions.
+        there are no exceptions, `all` where it was said that there are no others.
     """
     reader = _Followers(norm, bearer, plural, exceptions, report, restates)
     reader.list_(lead)
+    if lead is not None and lead.only:
+        reader.seal(len(norm.exceptions))
     reader.fresh = list(norm.exceptions)
     for s in more:
         reader.take(s)
     reader.close(more[-1] if more else None)
+    reader.sealed(more[-1] if more else None)
     return frozenset(reader.said)
 
 
@@ -167,6 +172,22 @@ class _Followers:
         self.items = 0
         self.lifted = False
         self.block = -1
+        self.before = 0
+        """How many exceptions there were before the statement that says that it states all."""
+        self.after: int | None = None
+        """How many there were behind it; None: no statement says so."""
+
+    def seal(self, before: int) -> None:
+        """Note that a statement says that it states all exceptions."""
+        self.before, self.after = before, -1
+        self.said.add("all")
+
+    def sealed(self, s: Statement | None) -> None:
+        """Check that what is said to be all exceptions is all of them."""
+        if self.after is None or s is None:
+            return
+        if self.before or (self.after >= 0 and self.after != len(self.norm.exceptions)):
+            self.report(s, "what is said to be the only exception is not the only one")
 
     # ---- lists ----------------------------------------------------------------------------------
 
@@ -179,6 +200,8 @@ class _Followers:
         lead, self.lead = self.lead, None
         if lead is None or s is None:
             return
+        if self.after == -1:
+            self.after = len(self.norm.exceptions)
         if not self.items:
             self.report(s, "a list of exceptions that holds none")
         if lead.count is not None and lead.count != self.items:
@@ -193,8 +216,8 @@ class _Followers:
     def item(self, s: Statement) -> None:
         """Read a statement that lists one or more exceptions, parted by semicolons."""
         self.fresh = []
-        for part in _parts(s.words):
-            words, link = _link(part)
+        for part in parts(s.words):
+            words, link = link_of(part)
             if not words:
                 if link and self.links:
                     self.links[-1] = link
@@ -246,6 +269,8 @@ class _Followers:
             self.said.add("otherwise")
         elif s.colon and counted(words) is not None:
             count = counted(words)
+            if count or "only" in words:
+                self.seal(len(self.norm.exceptions))
             self.list_(Lead(0, (), count or None))
         else:
             self.report(s, f"not understood: {' '.join(words)!r}")
@@ -310,13 +335,14 @@ class _Followers:
                 return True
         return False
 
-    def _lift(
-        self, s: Statement, words: Words, at: int, forces: frozenset[Force] | None
-    ) -> None:
+    def _lift(self, s: Statement, words: Words, at: int, forces: frozenset[Force] | None) -> None:
         openers = lex.SUSPEND_WHERE
         opener = next((o for o in openers if starts(words, at, o)), None)
         if forces is not None and self.norm.force not in forces:
             self.report(s, f"this cannot be said of a norm whose force is {self.norm.force!r}")
+        only = bool({"only", "sole", "one"} & set(words[:at]))
+        if only:
+            self.seal(len(self.norm.exceptions))
         if opener is None and s.colon and words[at:] in IN_CASES:
             self.list_(Lead(0, ()))
             return
@@ -335,6 +361,8 @@ class _Followers:
             self.report(s, f"not understood: {' '.join(words[end:])!r}")
         self.norm.exceptions.extend(found)
         self.fresh = found
+        if only:
+            self.after = len(self.norm.exceptions)
 
     def otherwise(self, words: Words) -> bool:
         """Read `otherwise it must not`: the ban that the exceptions leave."""
@@ -348,31 +376,6 @@ class _Followers:
                 short = [(*w, "must", "not", *do) for w in who for do in ((), ("do", "so"))]
                 return rest in short or self.restates(rest)
         return False
-
-
-def _parts(words: Words) -> list[Words]:
-    """Cut at semicolons."""
-    parts: list[Words] = []
-    begun = 0
-    for i, word in enumerate(words):
-        if word == ";":
-            parts.append(words[begun:i])
-            begun = i + 1
-    return [p for p in (*parts, words[begun:]) if p]
-
-
-def _link(part: Words) -> tuple[Words, str]:
-    """Take the word that joins an item to the next off its end, and one off its beginning."""
-    if part in {("or",), ("and",)}:
-        return (), part[0]
-    link = ""
-    if part[-1] in {"or", "and"}:
-        part, link = part[:-1], part[-1]
-    if part and part[-1] == ",":
-        part = part[:-1]
-    if part and part[0] in {"or", "and"}:
-        part = part[1:]
-    return part, link
 
 
 def unlead(s: Statement, lead: Lead) -> Statement:

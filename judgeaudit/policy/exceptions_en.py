@@ -42,7 +42,8 @@ def phrases(clauses: frozenset[tuple[Words, str]]) -> Phrases:
     for wording, clause in table(clauses).items():
         by_first.setdefault(wording[0], []).append((wording, clause))
     ordered = {
-        w: tuple(sorted(found, key=lambda pair: (-len(pair[0]), pair))) for w, found in by_first.items()
+        w: tuple(sorted(found, key=lambda pair: (-len(pair[0]), pair)))
+        for w, found in by_first.items()
     }
     known = sorted({c for c, _ in clauses}, key=lambda c: (-len(c), c))
     return Phrases(tuple(known), ordered)
@@ -94,7 +95,9 @@ class ExceptionReader:
             if main and main[-1] == ",":
                 main.pop()
             if ended >= 0 and set(words[ended:i]) <= {","}:
-                report("it is open whether an exception belongs to the norm or to the one before it")
+                report(
+                    "it is open whether an exception belongs to the norm or to the one before it"
+                )
             some, i = self.chain(words, i + len(opener), opener, openers, line, report)
             found += some
             ended = i

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from judgeaudit.core.records import Force
@@ -20,7 +21,9 @@ __all__ = [
     "continues",
     "counted",
     "lifts",
+    "link_of",
     "ordinal",
+    "parts",
 ]
 
 Words = tuple[str, ...]
@@ -51,15 +54,28 @@ IN_CASES: tuple[Words, ...] = tuple(_w(f"in {cases}") for cases in _CASES)
 """What opens it behind `this ban does not apply`; behind a norm it would say when the norm holds."""
 
 _SUSPENDED = ("does not apply", "does not hold")
-_LIFTS: tuple[tuple[str, frozenset[Force]], ...] = (
-    *((f"{this} {s}", _ALL) for this in ("this", "this norm", "this rule") for s in (*_SUSPENDED, "does not bind", "is lifted")),
-    *((f"{this} {s}", frozenset({"prohibited"})) for this in ("this ban", "this prohibition", "the ban", "the prohibition") for s in (*_SUSPENDED, "is lifted", "is lifted only")),
-    *((f"{this} {s}", frozenset({"required"})) for this in ("this duty", "this obligation", "this requirement") for s in (*_SUSPENDED, "is lifted", "is lifted only")),
-    *((f"{this} {s}", frozenset({"permitted"})) for this in ("this permission",) for s in _SUSPENDED),
-    *((f"{this} {s}", frozenset({"discouraged", "recommended"})) for this in ("this advice", "this recommendation") for s in _SUSPENDED),
-    *((f"the {only} exception is", _ALL) for only in ("only", "one", "sole")),
-    ("the only exceptions are", _ALL),
-)  # fmt: skip
+_BAN: frozenset[Force] = frozenset({"prohibited"})
+_DUTY: frozenset[Force] = frozenset({"required"})
+_PERMISSION: frozenset[Force] = frozenset({"permitted"})
+_ADVICE: frozenset[Force] = frozenset({"discouraged", "recommended"})
+
+
+def _lifts() -> Iterator[tuple[str, frozenset[Force]]]:
+    for nouns, verbs, forces in (
+        (("this", "this norm", "this rule"), ("does not bind", "is lifted"), _ALL),
+        (("this ban", "this prohibition", "the ban", "the prohibition"), _LIFTED, _BAN),
+        (("this duty", "this obligation", "this requirement"), _LIFTED, _DUTY),
+        (("this permission",), (), _PERMISSION),
+        (("this advice", "this recommendation"), (), _ADVICE),
+    ):
+        for noun in nouns:
+            yield from ((f"{noun} {verb}", forces) for verb in (*_SUSPENDED, *verbs))
+    yield from ((f"the {only} exception is", _ALL) for only in ("only", "one", "sole"))
+    yield "the only exceptions are", _ALL
+
+
+_LIFTED = ("is lifted", "is lifted only")
+_LIFTS = tuple(_lifts())
 _DO_SO: tuple[tuple[str, frozenset[Force]], ...] = (
     ("may do so", frozenset({"prohibited"})),
     ("may do so only", frozenset({"prohibited"})),
@@ -171,3 +187,28 @@ def continues(words: Words) -> bool:
 def find_in(words: Words, phrase: Words) -> bool:
     """Say whether a phrase stands anywhere in a sentence."""
     return any(starts(words, i, phrase) for i in range(len(words)))
+
+
+def parts(words: Words) -> list[Words]:
+    """Cut at semicolons."""
+    found: list[Words] = []
+    begun = 0
+    for i, word in enumerate(words):
+        if word == ";":
+            found.append(words[begun:i])
+            begun = i + 1
+    return [p for p in (*found, words[begun:]) if p]
+
+
+def link_of(part: Words) -> tuple[Words, str]:
+    """Take the word that joins an item to the next off its end, and one off its beginning."""
+    if part in {("or",), ("and",)}:
+        return (), part[0]
+    link = ""
+    if part[-1] in {"or", "and"}:
+        part, link = part[:-1], part[-1]
+    if part and part[-1] == ",":
+        part = part[:-1]
+    if part and part[0] in {"or", "and"}:
+        part = part[1:]
+    return part, link

@@ -48,7 +48,7 @@ _IMPERSONAL: dict[Words, Force] = {
     ("it", "is", "not", "permitted", "for"): "prohibited",
     ("it", "is", "permitted", "for"): "permitted", ("it", "is", "permissible", "for"): "permitted",
 }  # fmt: skip
-_PARTICLES = frozenset("on out off over up down in away back".split())
+_PARTICLES = frozenset(["on", "out", "off", "over", "up", "down", "in", "away", "back"])
 _EMPTY: Slot = frozenset({()})
 
 
@@ -214,7 +214,9 @@ def _without_article(object_: Words) -> Iterator[Words]:
     """Yield an indefinite object as it stands behind "no"; none where it is definite or joined."""
     if object_[0] in {"a", "an"}:
         object_ = object_[1:]
-    elif object_[0] in {"the", "any", "every", "more", "that", "this"} or "'" in "".join(object_[:2]):
+    elif object_[0] in {"the", "any", "every", "more", "that", "this"} or "'" in "".join(
+        object_[:2]
+    ):
         return
     if "and" not in object_ and not any(w.isdigit() for w in object_[:1]):
         yield object_

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["WORDS", "as_number", "amounts"]
+__all__ = ["WORDS", "amounts", "as_number"]
 
 Words = tuple[str, ...]
 
 WORDS = {
     word: n
     for n, word in enumerate(
-        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+        (
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ),
         start=2,
     )
 }
@@ -39,7 +51,12 @@ def amounts(at_least: float, unit: Words) -> list[str]:
     number = f"(?:{'|'.join(map(re.escape, sorted(spellings)))})"
     words = [re.escape(w) for w in unit]
     found = [
-        " ".join([f"(?:at least|no less than|not less than|no fewer than|not fewer than) {number}", *words])
+        " ".join(
+            [
+                f"(?:at least|no less than|not less than|no fewer than|not fewer than) {number}",
+                *words,
+            ]
+        )
     ]
     for i in range(min(3, len(words))):
         found.append(" ".join([number, *words[:i], "or more", *words[i:]]))

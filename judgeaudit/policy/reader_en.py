@@ -17,9 +17,7 @@ from judgeaudit.policy import lexicon_en as lex
 from judgeaudit.policy.discourse_en import Lead, Unit, follows, lead_of, read_followers, unlead
 from judgeaudit.policy.exceptions_en import ExceptionReader, phrases
 from judgeaudit.policy.followers_en import NOR
-from judgeaudit.policy.morphology_en import forms
 from judgeaudit.policy.norms_en import pattern
-from judgeaudit.policy.numbers_en import as_number
 from judgeaudit.policy.reading import (
     REFERENCE,
     ReadException,
@@ -30,6 +28,7 @@ from judgeaudit.policy.reading import (
 )
 from judgeaudit.policy.references_en import References, subject_to
 from judgeaudit.policy.segment import Statement, statements
+from judgeaudit.policy.unlike_en import concepts_of, unlike
 from judgeaudit.policy.variants_en import head, phrase_wordings
 from judgeaudit.policy.verdict_en import verdicts
 
@@ -93,12 +92,14 @@ def _of_a_norm(s: Statement) -> bool:
 def _units(text: str, v: Vocabulary) -> list[Unit]:
     """Bring statements together with those that go on about them."""
     units: list[Unit] = []
+    open_ = False  # nothing goes on about a label
     for s in statements(text):
         label = s.first and (s.words in v.titles or s.words in lex.LABELS)
-        if units and not label and follows(units[-1], s):
+        if open_ and not label and follows(units[-1], s):
             units[-1].more.append(s)
         else:
             units.append(Unit(s))
+            open_ = not label
     return units
 
 
@@ -129,6 +130,12 @@ class _Reader:
         self.after_threshold = -1
         """The block in which the statement before stood, if that was the threshold."""
         self.incomplete = False
+        self.no_others = False
+        """Whether the text says that there are no exceptions but those that it states apart."""
+        self.inline: set[str] = set()
+        """Norms with exceptions in their own sentence or behind it."""
+        self.complete: dict[str, int] = {}
+        """How many exceptions a norm had where the text said that these are all."""
         self.without: list[tuple[str, Statement]] = []
         """Norms of which the text says that they have no exceptions."""
 
@@ -158,6 +165,7 @@ class _Reader:
     def follow(self, unit: Unit, norm: ReadNorm, lead: Lead | None) -> None:
         """Read into a norm what goes on about it."""
         id_ = norm.norm_id
+        self.inline.add(id_)
         of = {n.id: n for n in self.v.policy.norms}[id_]
         plural = self.v.policy.is_plural(of)
         said = read_followers(
@@ -167,6 +175,8 @@ class _Reader:
         )  # fmt: skip
         if "none" in said:
             self.without.append((id_, unit.host))
+        if said & {"all", "otherwise"}:
+            self.complete[id_] = len(norm.exceptions)
         if self.incomplete and "otherwise" not in said:
             self.report("deontic_force", unit.host, "what holds in all other cases is not said")
         self.reading.blocks.update(s.block for s in unit.more)
@@ -177,6 +187,20 @@ class _Reader:
             norm = next(n for n in self.reading.norms if n.norm_id == id_)
             if norm.exceptions or norm.subject_to:
                 self.report("exception_set", s, "is said to have no exceptions, and has some")
+        for norm in self.reading.norms:
+            if self.complete.get(norm.norm_id, len(norm.exceptions)) != len(norm.exceptions):
+                where, what = (
+                    f"norm {norm.norm_id!r}",
+                    "has more exceptions than it is said to have",
+                )
+                self.reading.findings.append(
+                    Finding(dimension="exception_set", where=where, what=what)
+                )
+            if self.no_others and (norm.norm_id in self.inline):
+                where, what = f"norm {norm.norm_id!r}", "has an exception that is said not to be"
+                self.reading.findings.append(
+                    Finding(dimension="exception_set", where=where, what=what)
+                )
 
     def take(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> None:
         """File one statement under what it is."""
@@ -187,6 +211,7 @@ class _Reader:
             if words not in lex.HEADINGS and words != self.v.policy_title:
                 self.reading.unexplained.append(s)
         elif words in lex.FRAMES:
+            self.no_others |= words[-2:] == ("no", "others")
             return
         elif not (
             self.definition(s)
@@ -273,7 +298,7 @@ class _Reader:
             return True
         if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
             return False
-        concepts, unknown = self._concepts(s.words)
+        concepts, unknown = concepts_of(self.v, s.words)
         if unknown and not about_verdict:
             return False
         dimension: Dimension = "implicit_threshold"
@@ -284,37 +309,6 @@ class _Reader:
         why = f"(not understood: {', '.join(map(repr, unknown))})" if unknown else ""
         self.report(dimension, s, f"says something else about the verdict {why}".rstrip())
         return True
-
-    def _concepts(self, words: Words) -> tuple[list[str], list[str]]:
-        """Map words to concepts; connectives are written `<if>`."""
-        number = self.v.policy.threshold.at_least
-        found: list[str] = []
-        unknown: list[str] = []
-        i = 0
-        while i < len(words):
-            if self.v.unit and starts(words, i, self.v.unit):
-                found.append("UNIT")
-                i += len(self.v.unit)
-                continue
-            phrase = next((p for p in g.CONNECTIVES.get(words[i], ()) if starts(words, i, p)), None)
-            if phrase is not None:
-                found.append(f"<{lex.CONNECTIVES[phrase]}>")
-                i += len(phrase)
-                continue
-            phrase = next((p for p in g.CONCEPTS.get(words[i], ()) if starts(words, i, p)), None)
-            if phrase is not None:
-                concept = lex.CONCEPTS[phrase]
-                found.append(concept or ("<,>" if phrase == (",",) else ""))
-                if phrase in {("does",), ("do",)}:
-                    found[-1] = "<does>"
-                i += len(phrase)
-                continue
-            if number is not None and as_number(words[i]) == number:
-                found.append("NUMBER")
-            else:
-                unknown.append(words[i])
-            i += 1
-        return found, unknown
 
     # ---- norms ----------------------------------------------------------------------------------
 
@@ -341,6 +335,10 @@ class _Reader:
         if titled is not None and titled != match.norm_id:
             self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
         self.references.number(s.number, match.norm_id)
+        if match.exceptions:
+            self.complete[match.norm_id] = len(match.exceptions)
+        if exceptions or match.exceptions or lead is not None:
+            self.inline.add(match.norm_id)
         found = [replace(e, line=s.line) for e in (*exceptions, *match.exceptions)]
         self.reading.norms.append(
             ReadNorm(match.norm_id, match.force, s.line, s.number, found, list(prevailing))
@@ -362,15 +360,21 @@ class _Reader:
     def _only(self, words: Words, lead: Lead | None) -> Iterator[_Match]:
         """Read a ban worded as a permission: `may … only if A`, `where A, … may …; otherwise not`."""
         ways = [(words, lex.ONLY, False)]
-        at = next((i for i, w in enumerate(words) if w == "only" and i and words[i - 1] in
-                   {"may", "is", "are"}), -1)  # fmt: skip
-        if at > 0:
-            ways.append(((*words[:at], *words[at + 1 :]), lex.SUSPEND_WHERE[:3], False))
+        at = words.index("only") if "only" in words else -1
+        if at > 0 and words[at - 1] in {"may", "is", "are"}:
+            # "only" must limit the permission, not a word of what is permitted
+            subjects = {b for b in self.v.bearers.values()}
+            subjects.update(o for one in self.patterns.values() for o in one.object_)
+            if words[: at - 1] in subjects:
+                less = (*words[:at], *words[at + 1 :])
+                ways.append((less, lex.SUSPEND_WHERE[:3], False))
         if words[:1] and words[:1] in lex.SUSPEND_WHERE[:3]:
             ways.append((words, lex.SUSPEND_WHERE[:3], True))
         for some, openers, incomplete in ways:
             wrong: list[str] = []
-            main, found = (some, []) if lead else self.exceptions.split(some, openers, 0, wrong.append)
+            main, found = (
+                (some, []) if lead else self.exceptions.split(some, openers, 0, wrong.append)
+            )
             if wrong or not (found or lead):
                 continue
             for match in self._matches(main):
@@ -379,42 +383,10 @@ class _Reader:
 
     def _unlike(self, s: Statement, main: Words, titled: str | None) -> bool:
         """Say how a sentence that is no norm of the policy differs from the nearest norm."""
-        best, score = "", 0.0
-        for norm_id in self.v.verbs:
-            likeness = g.likeness(self._content(norm_id), main)
-            if likeness > score or (likeness == score and norm_id == titled):
-                best, score = norm_id, likeness
-        if score < 0.5:
-            if titled is None:
-                return False
-            best = titled
-        bearer = self.v.bearers[best]
-        rest, has_force = g.without_force(main)
-        rest, has_bearer = g.without(rest, bearer)
-        for word in self.v.verbs[best]:
-            same = {f for group in forms(word).values() for f in group} | {word}
-            at = next((i for i, w in enumerate(rest) if w in same), -1)
-            if at >= 0:
-                rest = (*rest[:at], word, *rest[at + 1 :])
-        missing, extra = g.bags(self._content(best), rest)
-        extra = [w for w in extra if w not in {"be", "being", "by"}]
-        referring = any(w.startswith(REFERENCE) for w in extra)
-        extra = [f"norm {w[1:]}" if w.startswith(REFERENCE) else w for w in extra]
-        parts = [f"missing {', '.join(map(repr, missing))}"] if missing else []
-        parts += [f"not understood {', '.join(map(repr, extra))}"] if extra else []
-        parts += [] if has_bearer else [f"it does not bind {' '.join(bearer)!r}"]
-        parts += [] if has_force else ["its force is not understood"]
-        detail = "; ".join(parts) or "its words stand in an order that changes their meaning"
-        dimension = g.dimension_of(missing, extra) if has_bearer and has_force else "scope"
-        if not has_force and not missing and has_bearer:
-            dimension = "deontic_force"
-        dimension = "exception_set" if referring else dimension
-        self.report(dimension, s, f"norm {best!r} reads differently: {detail}")
-        return True
-
-    def _content(self, norm_id: str) -> Words:
-        v = self.v
-        return v.verbs[norm_id] + v.objects[norm_id] + v.rests[norm_id] + v.scopes[norm_id]
+        found = unlike(self.v, main, titled)
+        if found is not None:
+            self.report(found[0], s, found[1])
+        return found is not None
 
     # ---- what is said of a norm apart from it -----------------------------------------------
 

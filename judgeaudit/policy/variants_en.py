@@ -14,7 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from judgeaudit.policy.morphology_en import forms, is_participle
+from judgeaudit.policy.morphology_en import is_participle
+from judgeaudit.policy.movement_en import (
+    DETERMINERS,
+    FINITE,
+    HAS,
+    NOT_SIMPLE,
+    PREPOSITIONS,
+    REORDERINGS,
+    present,
+    subject_of,
+)
 from judgeaudit.policy.numbers_en import as_number
 
 __all__ = ["clause_wordings", "head", "phrase_wordings", "table"]
@@ -23,14 +33,7 @@ Words = tuple[str, ...]
 Rule = Callable[[Words], Iterator[Words]]
 
 _LIMIT = 6000
-_DETERMINERS = frozenset("the a an its his her their that this those these no every".split())
-_HAS = frozenset({"has", "have"})
-_FINITE = frozenset("is are was were has have does do must may can cannot would".split())
-_NO_SIMPLE = frozenset(
-    "that which who whom whose what when where if unless as than because before".split()
-)
 _NO_NOUNS = frozenset({"very", "same", "particular"})
-_PREPOSITIONS = frozenset("in at for with from by to after within during on about".split())
 
 # Strict equivalents, by word class. Each pair holds in both directions in a normative text.
 _SYNONYMS: tuple[tuple[str, str], ...] = (
@@ -59,8 +62,6 @@ _SYNONYMS: tuple[tuple[str, str], ...] = (
     # reference to what was named before (CGEL ch. 5 §5: demonstratives and "the … in question")
     ("after being", "after having been"),
 )
-_TO_END = ("only", "alone")
-
 # A limit and its other wordings: `#` is a number, `*` is its unit of one or two words.
 _AT_MOST = ("is at most # *", "is no more than # *", "is not more than # *", "does not exceed # *",
             "is no higher than # *", "is not higher than # *", "is # * or less",
@@ -111,14 +112,14 @@ def table(clauses: frozenset[tuple[Words, str]]) -> dict[Words, Words]:
 def _wordings(clause: Words, thing: str) -> frozenset[Words]:
     # what changes the order comes first and once: it is defined on the policy's own words
     start = {clause}
-    for reorder in (_swapped, _passive, _fronted, _by_law):
+    for reorder in REORDERINGS:
         start.update(w for c in tuple(start) for w in reorder(c))
     return _closed(start, (*_LOCAL, lambda c: _demonstrative(c, thing)))
 
 
 def head(phrase: Words) -> str:
     """Return the head noun of a simple noun phrase: "action" of `an irreversible action`."""
-    end = next((i for i, w in enumerate(phrase) if w in _PREPOSITIONS | _NO_SIMPLE | {"of"}), None)
+    end = next((i for i, w in enumerate(phrase) if w in PREPOSITIONS | NOT_SIMPLE | {"of"}), None)
     first = phrase[:end]
     joined = {"and", "or", ",", "more", "than"} & set(first)
     return "" if joined or not first else first[-1]
@@ -206,11 +207,11 @@ def _both(c: Words) -> Iterator[Words]:
     for size in (2, 3):
         i = at - size
         if i > 0 and c[i] == "the" and c[at + 1 : at + 2] in {("the",), ("its",)}:
-            if set(c[at + 1 :]) & _FINITE:
+            if set(c[at + 1 :]) & FINITE:
                 return
             if is_participle(c[i - 1]) or c[i - 1].endswith("s"):
                 yield (*c[:i], "both", *c[i:])
-    has = next((i for i, w in enumerate(c[:at]) if w in _HAS), -1)
+    has = next((i for i, w in enumerate(c[:at]) if w in HAS), -1)
     after = c[at + 1 : at + 3]
     joined = after[:1] == c[has : has + 1] or (after and is_participle(after[0]))
     if 0 <= has < at - 1 and is_participle(c[has + 1]) and joined:
@@ -220,7 +221,7 @@ def _both(c: Words) -> Iterator[Words]:
 def _auxiliary(c: Words) -> Iterator[Words]:
     """Leave out an auxiliary that was said (CGEL ch. 15 §4): `has seen it and has approved it`."""
     for i in range(1, len(c) - 2):
-        if c[i] in {"and", "or"} and c[i + 1] in _HAS and c[i + 1] in c[:i]:
+        if c[i] in {"and", "or"} and c[i + 1] in HAS and c[i + 1] in c[:i]:
             if is_participle(c[i + 2]):
                 yield (*c[: i + 1], *c[i + 2 :])
 
@@ -237,7 +238,7 @@ def _articles(c: Words) -> Iterator[Words]:
             yield (*c[:i], "the", *c[i : i + 2], "the", *c[i + 2 : i + 4], "the", *c[i + 4 :])
             yield (*c[:i], "the", *c[i:])
     for i in range(1, len(c) - 2):
-        plain = c[i].isalpha() and c[i + 2].isalpha() and not {c[i], c[i + 2]} & _DETERMINERS
+        plain = c[i].isalpha() and c[i + 2].isalpha() and not {c[i], c[i + 2]} & DETERMINERS
         if is_participle(c[i - 1]) and c[i + 1] == "and" and plain and _ends(c, i + 3):
             yield (*c[:i], "the", *c[i : i + 2], "the", *c[i + 2 :])
 
@@ -250,7 +251,7 @@ def _after(c: Words) -> Iterator[Words]:
     """Say who was told: `has confirmed it after being told`, `… after the user was told`."""
     for i in range(len(c) - 2):
         if c[i : i + 2] == ("after", "being") and is_participle(c[i + 2]):
-            subject = _subject(c[:i])
+            subject = subject_of(c[:i])
             for was in (("was",), ("has", "been"), ("had", "been")) if subject else ():
                 yield (*c[: i + 1], *subject, *was, *c[i + 2 :])
 
@@ -269,7 +270,13 @@ def _demonstrative(c: Words, thing: str) -> Iterator[Words]:
         for det in (("the",), ("that",), ("this",), *(("that", *more) for more in _EMPHASIS)):
             yield (*c[:i], *det, *c[i + 1 :])
     (i, *others) = places
-    if not others and i > 1 and not {"it", "its", "itself"} & set(c) and c[i - 1] not in {"and", "or"}:
+    if (
+        not others
+        and i > 1
+        and not thing.endswith("s")
+        and not {"it", "its", "itself"} & set(c)
+        and c[i - 1] not in {"and", "or"}
+    ):
         # the subject of the same clause cannot be "it" (CGEL ch. 17 §2.3.1), and a norm is about one thing
         yield (*c[:i], "it", *c[i + 2 :])
 
@@ -285,7 +292,12 @@ def _spelling(c: Words) -> Iterator[Words]:
 
 
 def _american(word: str) -> str:
-    for old, other in (("isation", "ization"), ("ised", "ized"), ("ising", "izing"), ("ise", "ize")):
+    for old, other in (
+        ("isation", "ization"),
+        ("ised", "ized"),
+        ("ising", "izing"),
+        ("ise", "ize"),
+    ):
         for end in (old, old + "s"):
             if word.endswith(end) and word[: -len(end)] in _IZE:
                 return word[: -len(end)] + other + end[len(old) :]
@@ -293,8 +305,32 @@ def _american(word: str) -> str:
 
 
 _IZE = frozenset(
-    "organ recogn author minim anonym categor character computer custom final general initial "
-    "legal normal optim organ personal priorit publ real special standard summar util".split()
+    [
+        "organ",
+        "recogn",
+        "author",
+        "minim",
+        "anonym",
+        "categor",
+        "character",
+        "computer",
+        "custom",
+        "final",
+        "general",
+        "initial",
+        "legal",
+        "normal",
+        "optim",
+        "organ",
+        "personal",
+        "priorit",
+        "publ",
+        "real",
+        "special",
+        "standard",
+        "summar",
+        "util",
+    ]
 )
 
 
@@ -308,8 +344,8 @@ def _purpose(c: Words) -> Iterator[Words]:
 def _while(c: Words) -> Iterator[Words]:
     """Leave the subject of "while" out, or say that something goes on (CGEL ch. 3 §8.2)."""
     for i in range(len(c) - 2):
-        if c[i : i + 2] == ("while", "it") and c[i + 2].endswith("s") and c[i + 2] not in _FINITE:
-            for gerund in _present(c[i + 2], "gerund"):
+        if c[i : i + 2] == ("while", "it") and c[i + 2].endswith("s") and c[i + 2] not in FINITE:
+            for gerund in present(c[i + 2], "gerund"):
                 yield (*c[: i + 1], gerund, *c[i + 3 :])
                 yield (*c[: i + 2], "is", gerund, *c[i + 3 :])
 
@@ -325,132 +361,8 @@ def _comparative(c: Words) -> Iterator[Words]:
 def _any(c: Words) -> Iterator[Words]:
     """Under a ban, `a purpose` is `any purpose`."""
     for i, word in enumerate(c[:-1]):
-        if word in {"a", "an"} and (i == 0 or c[i - 1] in _PREPOSITIONS) and "any" not in c:
+        if word in {"a", "an"} and (i == 0 or c[i - 1] in PREPOSITIONS) and "any" not in c:
             yield (*c[:i], "any", *c[i + 1 :])
-
-
-# ---- rules that move the parts of a clause -----------------------------------------------------
-
-
-def _subject(c: Words) -> Words:
-    """Return the subject of a clause whose first verb is an auxiliary."""
-    at = next((i for i, w in enumerate(c) if w in _FINITE), 0)
-    return () if set(c[:at]) & (_NO_SIMPLE | {"and", ","}) else c[:at]
-
-
-def _present(verb: str, form: str) -> frozenset[str]:
-    """Return a form of a verb in the third person: `needs`, `carries`."""
-    bases = [verb[:-1]]
-    if verb.endswith("ies"):
-        bases = [verb[:-3] + "y"]
-    elif verb.endswith(("sses", "ches", "shes", "xes", "oes")):
-        bases = [verb[:-2]]
-    return frozenset(f for b in bases for f in forms(b)[form])
-
-
-def _passive(c: Words) -> Iterator[Words]:
-    """Turn the first verb into the passive (CGEL ch. 16 §10): same parts, same roles."""
-    for i in range(1, len(c) - 1):
-        verb = 1 + (c[i] in _HAS)
-        if c[i] in _HAS and is_participle(c[i + 1]):
-            past, auxiliaries = {c[i + 1]}, (("has", "been"), ("have", "been"))
-        elif c[i].endswith("s") and "'" not in c[i] and c[i + 1] in _DETERMINERS | {"it"}:
-            past, auxiliaries = set(_present(c[i], "participle")), (("is",), ("are",))
-        else:
-            continue
-        subject, after = c[:i], c[i + verb :]
-        if set(subject) & (_NO_SIMPLE | _FINITE | {"and", ","}) or not after:
-            return
-        end = _object(after)
-        thing, rest = after[:end], after[end:]
-        if not thing or set(thing) & (_NO_SIMPLE | _FINITE):
-            return
-        moved = _rest(subject, c[i], rest)
-        for tail in moved if moved is not None else ():
-            for auxiliary in auxiliaries:
-                for participle in sorted(past):
-                    yield (*thing, *auxiliary, participle, "by", *subject, *tail)
-        return
-
-
-def _object(after: Words) -> int:
-    """Return where the object ends: at a preposition, or where "and" begins a clause of its own."""
-    for i, word in enumerate(after):
-        if word in _PREPOSITIONS and i:
-            return i
-        if word == "and" and i:
-            following = after[i + 1 :]
-            if following[:1] and (following[0] in _FINITE or set(following) & _FINITE):
-                return i
-    return len(after)
-
-
-def _rest(subject: Words, verb: str, rest: Words) -> list[Words] | None:
-    """Return what may stand behind a passive; None: what stood behind needs its subject."""
-    if not rest:
-        return [()]
-    if rest[:2] == ("after", "being"):
-        return [("after", *subject, *was, *rest[2:]) for was in (("was",), ("has", "been"))]
-    if rest[0] == "and":
-        return [rest] if rest[1] in _DETERMINERS else None
-    if rest[0] == "to":
-        return [rest] if verb in {"needs", "requires"} else None
-    if rest[0] in {"in", "for"} and not set(rest) & (_NO_SIMPLE | _FINITE | {"and"}):
-        return [rest]
-    return None
-
-
-def _fronted(c: Words) -> Iterator[Words]:
-    """Put what came first first: `the user, having been told its effects, has confirmed it`."""
-    for i in range(len(c) - 2):
-        if c[i : i + 2] == ("after", "being") and is_participle(c[i + 2]):
-            subject = _subject(c[:i])
-            if subject and "and" not in c and c[len(subject)] in _HAS:
-                for begin in (("having", "been"), ("after", "being"), ("after", "having", "been")):
-                    told = (*begin, *c[i + 2 :])
-                    yield (*subject, ",", *told, ",", *c[len(subject) : i])
-
-
-def _by_law(c: Words) -> Iterator[Words]:
-    """Say a legal duty otherwise: `must keep it by law`, `is required by law to keep it`."""
-    if c[-2:] != ("by", "law") or c.count("must") != 1:
-        return
-    at = c.index("must")
-    who, what = c[:at], c[at + 1 : -2]
-    for required in ("required", "obliged"):
-        yield (*who, "is", required, "by", "law", "to", *what)
-        yield (*who, "is", "legally", required, "to", *what)
-    for requires in ("requires", "obliges"):
-        yield ("the", "law", requires, *who, "to", *what)
-    yield (*who, "has", "to", *what, "by", "law")
-
-
-def _swapped(c: Words) -> Iterator[Words]:
-    """Swap two conditions that must both be met, and resolve what referred back.
-
-    `the parcel goes only to the shop that sold it and the buyer has an account there` becomes `the
-    buyer has an account at the shop that sold the parcel and the parcel goes only to that shop`.
-    """
-    if c.count("and") != 1 or c[-1] != "there" or "or" in c:
-        return
-    at = c.index("and")
-    one, two = c[:at], c[at + 1 : -1]
-    that = one.index("that") if "that" in one else -1
-    if that < 2 or one[-1] != "it" or one[that - 2] != "the" or one[0] != "the":
-        return
-    thing = one[:2]
-    place = (*one[that - 2 : that], *one[that:-1], *thing)
-    last = (*one[: that - 2], "that", one[that - 1])
-    ways = [last]
-    if "only" in last:
-        # the focus of "only" stands in front of it or behind it (CGEL ch. 6 §7.3)
-        only = last.index("only")
-        less = (*last[:only], *last[only + 1 :])
-        ways += [(*less, word) for word in _TO_END]
-    for preposition in ("at", "with"):
-        for way in ways:
-            for comma in ((), (",",)):
-                yield (*two, preposition, *place, *comma, "and", *way)
 
 
 _PAIRS: dict[str, list[tuple[Words, Words]]] = {}
