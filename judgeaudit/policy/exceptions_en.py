@@ -27,20 +27,27 @@ class Phrases:
     """Clauses with all their wordings, and where in a text one stands."""
 
     clauses: tuple[Words, ...]
-    by_first: Mapping[str, tuple[tuple[Words, Words], ...]]
+    by_first: Mapping[Words, tuple[tuple[Words, Words], ...]]
+    """The wordings, with their clauses, by their first words; longest first."""
 
     def at(self, words: Words, i: int) -> list[tuple[int, Words]]:
         """Return (length, clause) of every wording that stands here, longest first."""
-        first = words[i] if i < len(words) else ""
-        return [(len(w), c) for w, c in self.by_first.get(first, ()) if starts(words, i, w)]
+        found = [
+            pair for n in (_KEY, 3, 2, 1) for pair in self.by_first.get(words[i : i + n], ()) if n == _KEY
+            or len(pair[0]) == n
+        ]  # fmt: skip
+        return [(len(w), c) for w, c in found if starts(words, i, w)]
+
+
+_KEY = 4
 
 
 @lru_cache(maxsize=64)
 def phrases(clauses: frozenset[tuple[Words, str]]) -> Phrases:
     """Prepare clauses for reading; with each comes the head noun to which it may refer."""
-    by_first: dict[str, list[tuple[Words, Words]]] = {}
+    by_first: dict[Words, list[tuple[Words, Words]]] = {}
     for wording, clause in table(clauses).items():
-        by_first.setdefault(wording[0], []).append((wording, clause))
+        by_first.setdefault(wording[:_KEY], []).append((wording, clause))
     ordered = {
         w: tuple(sorted(found, key=lambda pair: (-len(pair[0]), pair)))
         for w, found in by_first.items()

@@ -66,9 +66,13 @@ class NormPattern:
     scope: Slot
     clausal: bool
     """Whether the object holds a relative clause."""
+    verb_forms: frozenset[str]
+    """The forms of the verb's first word: without one of them a sentence is not this norm."""
 
     def force(self, words: Words) -> Force | None:
         """Return the force with which a sentence states this norm; None: it does not, in whole."""
+        if self.verb_forms.isdisjoint(words):
+            return None
         for main, slots in self._fronted(words):
             force = self._active(main, slots) or self._passive(main, slots)
             if force is not None:
@@ -207,6 +211,7 @@ def _pattern(
         phrase_wordings(rest, negative=ban) if rest else _EMPTY,
         phrase_wordings(scope) if scope else _EMPTY,
         bool({"who", "that", "which"} & set(object_)),
+        frozenset({verb[0]}.union(*forms(verb[0]).values())),
     )
 
 
