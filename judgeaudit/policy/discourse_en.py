@@ -1,8 +1,8 @@
 """What the sentences behind a norm, and lists under it, say of that norm (English).
 
 `The agent must not spend money. It may do so only where: - A; or - B.` is one norm with two
-exceptions. Which words can go on about a norm is listed here, each with the forces that it can be said
-of: a ban can be lifted, a duty cannot be "done so".
+exceptions. Which words can go on about a norm is listed in `followers_en`, each with the forces
+that it can be said of: a ban can be lifted, a duty cannot be "done so".
 """
 
 from __future__ import annotations
@@ -109,6 +109,7 @@ def read_followers(
     more: Sequence[Statement],
     norm: ReadNorm,
     lead: Lead | None,
+    *,
     bearer: Words,
     plural: bool,
     exceptions: ExceptionReader,
@@ -136,7 +137,9 @@ def read_followers(
         `otherwise` where the ban outside the exceptions was stated, `none` where it was said that
         there are no exceptions, `all` where it was said that there are no others.
     """
-    reader = _Followers(norm, bearer, plural, exceptions, report, restates)
+    reader = _Followers(
+        norm, bearer, plural=plural, exceptions=exceptions, report=report, restates=restates
+    )
     reader.list_(lead)
     if lead is not None and lead.only:
         reader.seal(len(norm.exceptions))
@@ -153,6 +156,7 @@ class _Followers:
         self,
         norm: ReadNorm,
         bearer: Words,
+        *,
         plural: bool,
         exceptions: ExceptionReader,
         report: Report,
@@ -236,7 +240,13 @@ class _Followers:
         opener = next((o for o in openers if starts(words, 0, o)), None)
         begin = len(opener) if opener is not None and self.lead.opener[-1:] != opener else 0
         found, end = self.exceptions.chain(
-            words, begin, ("where",), openers, s.line, lambda what: self.report(s, what), alone=True
+            words,
+            begin,
+            ("where",),
+            openers,
+            line=s.line,
+            report=lambda what: self.report(s, what),
+            alone=True,
         )
         if end != len(words):
             self.report(s, f"not understood: {' '.join(words[end:])!r}")
@@ -285,10 +295,7 @@ class _Followers:
                 continue
             if not starts(words, start, phrase):
                 continue
-            if at is None:
-                candidates = self.fresh
-            else:
-                candidates = self.norm.exceptions[at - 1 : at]
+            candidates = self.fresh if at is None else self.norm.exceptions[at - 1 : at]
             if len(candidates) != 1:
                 self.report(s, f"which exception is meant is open: there are {len(candidates)}")
                 return True
@@ -355,7 +362,7 @@ class _Followers:
             self.list_(Lead(0, opener))
             return
         found, end = self.exceptions.chain(
-            words, at, opener, openers, s.line, lambda what: self.report(s, what)
+            words, at, opener, openers, line=s.line, report=lambda what: self.report(s, what)
         )
         if end != len(words):
             self.report(s, f"not understood: {' '.join(words[end:])!r}")

@@ -33,9 +33,11 @@ class Phrases:
     def at(self, words: Words, i: int) -> list[tuple[int, Words]]:
         """Return (length, clause) of every wording that stands here, longest first."""
         found = [
-            pair for n in (_KEY, 3, 2, 1) for pair in self.by_first.get(words[i : i + n], ()) if n == _KEY
-            or len(pair[0]) == n
-        ]  # fmt: skip
+            pair
+            for n in range(_KEY, 0, -1)
+            for pair in self.by_first.get(words[i : i + n], ())
+            if n == _KEY or len(pair[0]) == n
+        ]
         return [(len(w), c) for w, c in found if starts(words, i, w)]
 
 
@@ -105,7 +107,7 @@ class ExceptionReader:
                 report(
                     "it is open whether an exception belongs to the norm or to the one before it"
                 )
-            some, i = self.chain(words, i + len(opener), opener, openers, line, report)
+            some, i = self.chain(words, i + len(opener), opener, openers, line=line, report=report)
             found += some
             ended = i
             if leading and i < len(words) and words[i] == ",":
@@ -119,9 +121,9 @@ class ExceptionReader:
         i: int,
         opener: Words,
         openers: Sequence[Words],
+        *,
         line: int,
         report: Report,
-        *,
         alone: bool = False,
     ) -> tuple[list[ReadException], int]:
         """Read exceptions that are joined, from behind the word that opens them.
@@ -136,7 +138,7 @@ class ExceptionReader:
         subject: Words = ()
         while True:
             begun = i
-            clause, i = self._clause(words, i, opener, openers, subject, report)
+            clause, i = self._clause(words, i, opener, openers, subject=subject, report=report)
             bare = False
             if clause is not None:
                 only_if, but_not, end = self._inside(words, i, report, alone)
@@ -170,6 +172,7 @@ class ExceptionReader:
         i: int,
         opener: Words,
         openers: Sequence[Words],
+        *,
         subject: Words,
         report: Report,
     ) -> tuple[Words | None, int]:
@@ -190,7 +193,7 @@ class ExceptionReader:
     def _link(
         self, words: Words, i: int, opener: Words, openers: Sequence[Words], said: Words
     ) -> _Link | None:
-        """Find what joins the next exception: `, or unless`, `or where`, `, or` or a comma alone."""
+        """Find what joins the next exception: `, or unless`, `or where`, `, or`, or a comma."""
         comma = words[i : i + 1] == (",",)
         at = i + comma
         word = words[at] if at < len(words) and words[at] in {"or", "and"} else ""
@@ -199,16 +202,15 @@ class ExceptionReader:
             return None
         again = next((o for o in openers if starts(words, at, o) and o != ("except",)), None)
         if again is not None:
-            # an exception behind a comma alone is the caller's to judge, unless "where" goes on
-            if not word and len(again) != 1:
-                return None
-            if not word and again[0] not in _WHERE:
-                return None
-            return _Link(at + len(again), word, "full", comma)
+            # an opener behind a comma alone is the caller's to judge, unless it is "where" again
+            goes_on = bool(word) or (len(again) == 1 and again[0] in _WHERE)
+            return _Link(at + len(again), word, "full", comma) if goes_on else None
         if words[at] in _WHERE and opener[-1] in _WHERE:
             return _Link(at + 1, word, "where", comma)
-        if word == "and" and not comma:
-            return None
+        return None if word == "and" and not comma else self._bare(words, at, word, comma, said)
+
+    def _bare(self, words: Words, at: int, word: str, comma: bool, said: Words) -> _Link | None:
+        """Find a clause that is joined without its opener, or without its subject as well."""
         if self.outer.at(words, at):
             return _Link(at, word, "bare", comma)
         end = next((j for j, w in enumerate(said) if w in _AUXILIARIES), 0)
@@ -220,7 +222,7 @@ class ExceptionReader:
 
     def conditions(self, words: Words, name: str, report: Report) -> tuple[Words, ...]:
         """Read conditions that are all of a sentence: `the order is old, or where it is lost`."""
-        found, end = self._conditions(words, 0, name, 0, False, True, report)
+        found, end = self._conditions(words, 0, name, bracket=False, alone=True, report=report)
         if end != len(words):
             report(f"not understood: {' '.join(words[end:])!r}")
         return tuple(c for _, c in found)
@@ -246,7 +248,9 @@ class ExceptionReader:
                 report("a bracket behind an exception that is not understood")
             return (), (), i
         name, length = kind
-        found, end = self._conditions(words, at + length, name, length, bracket, alone, report)
+        found, end = self._conditions(
+            words, at + length, name, bracket=bracket, alone=alone, report=report
+        )
         if bracket:
             if words[end : end + 1] == (")",):
                 end += 1
@@ -260,14 +264,14 @@ class ExceptionReader:
         words: Words,
         i: int,
         name: str,
-        length: int,
+        *,
         bracket: bool,
         alone: bool,
         report: Report,
     ) -> tuple[list[tuple[str, Words]], int]:
         """Read conditions from behind the word that opens the first of them."""
         found: list[tuple[str, Words]] = []
-        kind: tuple[str, int] | None = (name, length)
+        kind: tuple[str, int] | None = (name, 0)
         at = end = i
         while kind is not None:
             name = kind[0]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from judgeaudit.core.records import Force
 from judgeaudit.policy.numbers_en import WORDS
-from judgeaudit.policy.reading import REFERENCE, starts
+from judgeaudit.policy.reading import find, starts
 
 __all__ = [
     "CONDITIONS",
@@ -46,12 +46,14 @@ _CASES = (
     "one of these cases",
 )  # fmt: skip
 ENUMERATIONS: tuple[Words, ...] = (
-    *(_w(f"{begin} {cases}") for begin in ("except in", "save in", "other than in") for cases in _CASES),
-    _w("with the following exceptions"), _w("with these exceptions"), _w("with the following exception"),
+    *(_w(f"{begin} {cases}") for begin in ("except in", "save in", "other than in")
+      for cases in _CASES),
+    _w("with the following exceptions"), _w("with these exceptions"),
+    _w("with the following exception"),
 )  # fmt: skip
 """What opens a list of exceptions behind a norm; any item of it is enough."""
 IN_CASES: tuple[Words, ...] = tuple(_w(f"in {cases}") for cases in _CASES)
-"""What opens it behind `this ban does not apply`; behind a norm it would say when the norm holds."""
+"""What opens it behind `this ban does not apply`; behind a norm it says when the norm holds."""
 
 _SUSPENDED = ("does not apply", "does not hold")
 _BAN: frozenset[Force] = frozenset({"prohibited"})
@@ -129,7 +131,7 @@ NONE: frozenset[Words] = frozenset(
 
 @lru_cache(maxsize=256)
 def lifts(bearer: Words, plural: bool) -> tuple[tuple[Words, frozenset[Force]], ...]:
-    """Return what states an exception apart, with the forces of which it can be said; longest first."""
+    """Return what states an exception apart, with the forces it can be said of; longest first."""
     found = [(_w(text), forces) for text, forces in _LIFTS]
     found += [((*words, *bearer), f) for words, f in found if words[-1] == "bind"]
     for text, forces in _DO_SO:
@@ -141,10 +143,11 @@ def lifts(bearer: Words, plural: bool) -> tuple[tuple[Words, frozenset[Force]], 
 
 
 def counted(words: Words) -> int | None:
-    """Read `exceptions`, `there are two exceptions`: how many are announced; 0 if that is not said."""
+    """Read `there are two exceptions`: how many are announced; 0 if that is not said."""
     for begin, end in (
-        ((), ()), (_w("there are"), ()), (_w("there is"), ()), ((), _w("apply")), ((), _w("applies")),
-        ((), _w("are recognised")), (_w("the"), ()), (_w("the only"), ()), (_w("the following"), _w("apply")),
+        ((), ()), (_w("there are"), ()), (_w("there is"), ()), ((), _w("apply")),
+        ((), _w("applies")), ((), _w("are recognised")), (_w("the"), ()), (_w("the only"), ()),
+        (_w("the following"), _w("apply")),
         (_w("this norm has"), ()), (_w("this rule has"), ()), ((), _w("exist")),
     ):  # fmt: skip
         if not starts(words, 0, begin) or (end and words[-len(end) :] != end):
@@ -170,23 +173,21 @@ def continues(words: Words) -> bool:
     """Say whether a sentence can only be about the norm before it."""
     if not words:
         return False
-    if counted(words) is not None or words in NONE or ordinal(words) is not None:
-        return True
-    if any(starts(words, 0, w) for w in (*NOR, *OTHERWISE)):
-        return True
-    if any(which == "this" and starts(words, 0, w) for which, _, w in CONDITIONS):
-        return True
-    if any(starts(words, 0, _w(text)) for text, _ in _LIFTS):
-        return True
-    if words[-2:] in THIS_NORM or words[:2] in THIS_NORM:
-        return True
-    so = any(find_in(words, _w(text)) for text, _ in _DO_SO)
-    return so and not words[0].startswith(REFERENCE)
-
-
-def find_in(words: Words, phrase: Words) -> bool:
-    """Say whether a phrase stands anywhere in a sentence."""
-    return any(starts(words, i, phrase) for i in range(len(words)))
+    begins = (
+        *NOR,
+        *OTHERWISE,
+        *(_w(text) for text, _ in _LIFTS),
+        *(phrase for which, _, phrase in CONDITIONS if which == "this"),
+    )
+    return (
+        counted(words) is not None
+        or words in NONE
+        or ordinal(words) is not None
+        or any(starts(words, 0, w) for w in begins)
+        or words[-2:] in THIS_NORM
+        or words[:2] in THIS_NORM
+        or any(find(words, _w(text)) >= 0 for text, _ in _DO_SO)
+    )
 
 
 def parts(words: Words) -> list[Words]:

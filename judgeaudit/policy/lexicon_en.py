@@ -61,7 +61,8 @@ _BASE: dict[Force, str] = {
     "is not entitled to|is not free to|is not authorised to|is not authorized to|"
     "is under a duty not to|is under an obligation not to|has a duty not to",
     "required": "must|shall|has to|is to|is required to|is obliged to|is obligated to|is bound to|"
-    "is under a duty to|is under an obligation to|has a duty to|has the duty to|has an obligation to",
+    "is under a duty to|is under an obligation to|has a duty to|has the duty to|"
+    "has an obligation to",
     "permitted": "may|is allowed to|is permitted to|is free to|is entitled to|is at liberty to|"
     "is authorised to|is authorized to",
     "not_required": "need not|does not need to|does not have to|is not required to|"
@@ -107,7 +108,7 @@ EXCEPT: tuple[Words, ...] = (
     _w("other than where"), _w("other than when"), _w("other than if"),
     _w("unless"), _w("except"),
 )  # fmt: skip
-"""What opens an exception inside a norm; "except" alone only before what `it is` can stand before."""
+"""What opens an exception inside a norm; "except" alone only before `between 22:00 and 06:00`."""
 
 ONLY: tuple[Words, ...] = (
     _w("only in cases where"), _w("only where"), _w("only when"), _w("only if"),
@@ -123,14 +124,20 @@ PROVIDED: tuple[Words, ...] = (
 BUT_NOT: tuple[Words, ...] = (_w("but not where"), _w("but not when"), _w("but not if"))
 """What opens a condition that takes an exception away again."""
 
-BUT_NOT_IN_BRACKETS: tuple[Words, ...] = tuple(
-    _w(f"{opener} {where}")
-    for opener in (
-        "this exception does not apply", "this exception is not available", "except", "save",
-    )
-    for where in ("where", "when", "if")
-) + (_w("unless"),)  # fmt: skip
-"""What opens it only in brackets right behind the exception, where it cannot belong to the norm."""
+BUT_NOT_IN_BRACKETS: tuple[Words, ...] = (
+    *(
+        _w(f"{opener} {where}")
+        for opener in (
+            "this exception does not apply",
+            "this exception is not available",
+            "except",
+            "save",
+        )
+        for where in ("where", "when", "if")
+    ),
+    _w("unless"),
+)
+"""What opens it only in brackets right behind the exception: it cannot belong to the norm there."""
 
 PREVAILED: tuple[Words, ...] = (_w("is subject to"), _w("gives way to"), _w("yields to"))
 """What a norm does where another prevails over it, stated apart from both."""

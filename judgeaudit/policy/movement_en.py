@@ -22,63 +22,23 @@ __all__ = [
 
 Words = tuple[str, ...]
 
-DETERMINERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "its",
-        "his",
-        "her",
-        "their",
-        "that",
-        "this",
-        "those",
-        "these",
-        "no",
-        "every",
-    ]
-)
+DETERMINERS = frozenset((
+    "the", "a", "an", "its", "his", "her", "their", "that", "this", "those", "these", "no",
+    "every",
+))  # fmt: skip
 HAS = frozenset({"has", "have"})
-FINITE = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "does",
-        "do",
-        "must",
-        "may",
-        "can",
-        "cannot",
-        "would",
-    ]
-)
-NOT_SIMPLE = frozenset(
-    [
-        "that",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "when",
-        "where",
-        "if",
-        "unless",
-        "as",
-        "than",
-        "because",
-        "before",
-    ]
-)
+FINITE = frozenset((
+    "is", "are", "was", "were", "has", "have", "does", "do", "must", "may", "can", "cannot",
+    "would",
+))  # fmt: skip
+NOT_SIMPLE = frozenset((
+    "that", "which", "who", "whom", "whose", "what", "when", "where", "if", "unless", "as",
+    "than", "because", "before",
+))  # fmt: skip
 """Words with which a clause begins inside a phrase."""
-PREPOSITIONS = frozenset(
-    ["in", "at", "for", "with", "from", "by", "to", "after", "within", "during", "on", "about"]
-)
+PREPOSITIONS = frozenset((
+    "in", "at", "for", "with", "from", "by", "to", "after", "within", "during", "on", "about",
+))  # fmt: skip
 _TO_END = ("only", "alone")
 
 

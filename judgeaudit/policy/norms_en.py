@@ -113,7 +113,7 @@ class NormPattern:
         return [*orders, (slots[0], object_, *slots[1:])]
 
     def _opened(self, words: Words) -> Iterator[tuple[int, Force, str, bool, Words]]:
-        """Yield where the verb begins, the force, the verb's form, whether "no" follows, the verb."""
+        """Yield where the verb begins, the force, its form, whether "no" follows, the verb."""
         if starts(words, 0, self.bearer):
             at = len(self.bearer)
             for phrase in _FORCES.get(words[at] if len(words) > at else "", ()):
@@ -126,6 +126,10 @@ class NormPattern:
                 if starts(words, at, words_) and self.verb.count("or") == 1:
                     nor = tuple("nor" if w == "or" else w for w in self.verb)
                     yield at + len(words_), force, "base", False, nor
+        yield from self._begun(words)
+
+    def _begun(self, words: Words) -> Iterator[tuple[int, Force, str, bool, Words]]:
+        """Yield the same for `it is forbidden for …` and `under no circumstances may …`."""
         for opener, force in _IMPERSONAL.items():
             whole = (*opener, *self.bearer, "to")
             if starts(words, 0, whole):
@@ -144,7 +148,7 @@ class NormPattern:
                     yield at + len(whole), "prohibited", "base", False, self.verb
 
     def _verb(self, words: Words, i: int, verb: Words, form: str) -> Iterator[int]:
-        """Compare a verb phrase with a form of it, word by word (`carried out`, `spent or pledged`)."""
+        """Compare a verb phrase with a form of it, word by word (`spent or pledged`)."""
         end = i + len(verb)
         found = words[i:end]
         if len(found) == len(verb) and all(
@@ -191,14 +195,26 @@ def _fills(words: Words, i: int, slots: tuple[Slot, ...]) -> bool:
 def pattern(v: Vocabulary, norm_id: str, force: Force) -> NormPattern:
     """Return the pattern of a norm of a policy."""
     return _pattern(
-        norm_id, v.bearers[norm_id], v.verbs[norm_id], v.objects[norm_id], v.rests[norm_id],
-        v.scopes[norm_id], force in {"prohibited", "discouraged"},
-    )  # fmt: skip
+        norm_id,
+        v.bearers[norm_id],
+        v.verbs[norm_id],
+        object_=v.objects[norm_id],
+        rest=v.rests[norm_id],
+        scope=v.scopes[norm_id],
+        ban=force in {"prohibited", "discouraged"},
+    )
 
 
 @lru_cache(maxsize=2048)
 def _pattern(
-    norm_id: str, bearer: Words, verb: Words, object_: Words, rest: Words, scope: Words, ban: bool
+    norm_id: str,
+    bearer: Words,
+    verb: Words,
+    *,
+    object_: Words,
+    rest: Words,
+    scope: Words,
+    ban: bool,
 ) -> NormPattern:
     objects = phrase_wordings(object_, negative=ban) if object_ else _EMPTY
     plain: Slot = phrase_wordings(object_) if object_ else frozenset()

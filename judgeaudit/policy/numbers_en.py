@@ -1,4 +1,4 @@
-"""Numbers and limits in English texts: digits, the small number words, and "at least" in other words."""
+"""Numbers in English texts: digits, the small number words, and "at least" in other words."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def amounts(at_least: float, unit: Words) -> list[str]:
             ]
         )
     ]
-    for i in range(min(3, len(words))):
-        found.append(" ".join([number, *words[:i], "or more", *words[i:]]))
+    found.extend(
+        " ".join([number, *words[:i], "or more", *words[i:]]) for i in range(min(3, len(words)))
+    )
     return found

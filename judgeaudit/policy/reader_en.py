@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from judgeaudit.core.records import Dimension, Finding, Force
-from judgeaudit.policy import grammar_en as g
 from judgeaudit.policy import lexicon_en as lex
 from judgeaudit.policy.discourse_en import Lead, Unit, follows, lead_of, read_followers, unlead
 from judgeaudit.policy.exceptions_en import ExceptionReader, phrases
 from judgeaudit.policy.followers_en import NOR
+from judgeaudit.policy.frame_en import definition, scope
 from judgeaudit.policy.norms_en import pattern
 from judgeaudit.policy.reading import (
     REFERENCE,
@@ -28,8 +28,8 @@ from judgeaudit.policy.reading import (
 )
 from judgeaudit.policy.references_en import References, subject_to
 from judgeaudit.policy.segment import Statement, statements
-from judgeaudit.policy.unlike_en import concepts_of, unlike
-from judgeaudit.policy.variants_en import head, phrase_wordings
+from judgeaudit.policy.unlike_en import about, concepts_of, unlike
+from judgeaudit.policy.variants_en import head
 from judgeaudit.policy.verdict_en import verdicts
 
 __all__ = ["read"]
@@ -169,10 +169,15 @@ class _Reader:
         of = {n.id: n for n in self.v.policy.norms}[id_]
         plural = self.v.policy.is_plural(of)
         said = read_followers(
-            unit.more, norm, lead, self.v.bearers[id_], plural, self.exceptions,
-            lambda s, what: self.report("exception_set", s, what),
-            lambda words: self.patterns[id_].force(words) == "prohibited",
-        )  # fmt: skip
+            unit.more,
+            norm,
+            lead,
+            bearer=self.v.bearers[id_],
+            plural=plural,
+            exceptions=self.exceptions,
+            report=lambda s, what: self.report("exception_set", s, what),
+            restates=lambda words: self.patterns[id_].force(words) == "prohibited",
+        )
         if "none" in said:
             self.without.append((id_, unit.host))
         if said & {"all", "otherwise"}:
@@ -188,19 +193,12 @@ class _Reader:
             if norm.exceptions or norm.subject_to:
                 self.report("exception_set", s, "is said to have no exceptions, and has some")
         for norm in self.reading.norms:
-            if self.complete.get(norm.norm_id, len(norm.exceptions)) != len(norm.exceptions):
-                where, what = (
-                    f"norm {norm.norm_id!r}",
-                    "has more exceptions than it is said to have",
-                )
-                self.reading.findings.append(
-                    Finding(dimension="exception_set", where=where, what=what)
-                )
-            if self.no_others and (norm.norm_id in self.inline):
-                where, what = f"norm {norm.norm_id!r}", "has an exception that is said not to be"
-                self.reading.findings.append(
-                    Finding(dimension="exception_set", where=where, what=what)
-                )
+            has = len(norm.exceptions)
+            more = self.complete.get(norm.norm_id, has) != has
+            if more or (self.no_others and norm.norm_id in self.inline):
+                where, what = f"norm {norm.norm_id!r}", "has exceptions that it is said not to have"
+                finding = Finding(dimension="exception_set", where=where, what=what)
+                self.reading.findings.append(finding)
 
     def take(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> None:
         """File one statement under what it is."""
@@ -233,51 +231,22 @@ class _Reader:
 
     def definition(self, s: Statement) -> bool:
         """Read `"Term" means meaning`, and `a term is meaning` if it is that in whole."""
-        words = s.words
-        if words[:1] and words[0] in {'"', "“", "'"}:
-            close = next((i for i in range(1, len(words)) if words[i] in {'"', "”", "'"}), -1)
-            verb = next((m for m in lex.MEANS if starts(words, close + 1, m)), None)
-            if close < 0 or verb is None:
-                return False
-            term, meaning = words[1:close], words[close + 1 + len(verb) :]
-        else:
-            plain = self._plain_definition(words)
-            if plain is None:
-                return False
-            term, meaning = plain
-        if term not in self.v.definitions:
-            self.report("scope", s, f"defines {' '.join(term)!r}, which the policy does not define")
-        elif meaning not in phrase_wordings(self.v.definitions[term]):
-            difference = g.difference(self.v.definitions[term], meaning)
-            self.report("scope", s, f"the meaning of {' '.join(term)!r} differs: {difference}")
+        found = definition(s.words, self.v.definitions)
+        if found is None:
+            return False
+        term, wrong = found
+        if wrong:
+            self.report("scope", s, wrong)
         self.reading.definitions.append((" ".join(term), s.line))
         return True
 
-    def _plain_definition(self, words: Words) -> tuple[Words, Words] | None:
-        """Read a definition whose term stands in no marks; then it must be right in whole."""
-        begin = 1 if words[:1] and words[0] in {"a", "an", "the"} else 0
-        for term, meaning in self.v.definitions.items():
-            for verb in lex.MEANS if starts(words, begin, term) else ():
-                at = begin + len(term)
-                if starts(words, at, verb) and words[at + len(verb) :] in phrase_wordings(meaning):
-                    return term, meaning
-        return None
-
     def scope(self, s: Statement) -> bool:
         """Read what the policy as a whole applies to."""
-        words = s.words
-        rest: Words | None = None
-        for phrase in lex.APPLIES_BEFORE:
-            if starts(words, 0, phrase):
-                rest = words[len(phrase) :]
-        for phrase in lex.APPLIES_AFTER:
-            if words[-len(phrase) :] == phrase:
-                rest = words[: -len(phrase)]
-        if rest is None:
+        wrong = scope(s.words, self.v.policy_scope)
+        if wrong is None:
             return False
-        if rest not in phrase_wordings(self.v.policy_scope):
-            difference = g.difference(self.v.policy_scope, rest)
-            self.report("scope", s, f"the policy applies to something else: {difference}")
+        if wrong:
+            self.report("scope", s, wrong)
         self.reading.scopes.append(s.line)
         return True
 
@@ -301,13 +270,8 @@ class _Reader:
         concepts, unknown = concepts_of(self.v, s.words)
         if unknown and not about_verdict:
             return False
-        dimension: Dimension = "implicit_threshold"
-        if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
-            dimension = "burden_of_proof"
-        elif {"COVERS", "CONDUCT"} & set(concepts):
-            dimension = "default_rule"
-        why = f"(not understood: {', '.join(map(repr, unknown))})" if unknown else ""
-        self.report(dimension, s, f"says something else about the verdict {why}".rstrip())
+        dimension, what = about(concepts, unknown)
+        self.report(dimension, s, what)
         return True
 
     # ---- norms ----------------------------------------------------------------------------------
@@ -358,12 +322,12 @@ class _Reader:
                 yield _Match(norm_id, force)
 
     def _only(self, words: Words, lead: Lead | None) -> Iterator[_Match]:
-        """Read a ban worded as a permission: `may … only if A`, `where A, … may …; otherwise not`."""
+        """Read a ban worded as a permission: `may … only if A`; `where A, … may …`."""
         ways = [(words, lex.ONLY, False)]
         at = words.index("only") if "only" in words else -1
         if at > 0 and words[at - 1] in {"may", "is", "are"}:
             # "only" must limit the permission, not a word of what is permitted
-            subjects = {b for b in self.v.bearers.values()}
+            subjects = set(self.v.bearers.values())
             subjects.update(o for one in self.patterns.values() for o in one.object_)
             if words[: at - 1] in subjects:
                 less = (*words[:at], *words[at + 1 :])

@@ -29,8 +29,8 @@ class Statement:
 
     `number` is the list number of the block in which it stands; `first` says whether it opens
     that block; `block` numbers the blocks of a text; `item` says whether the block is an item of a
-    list without numbers, `indent` how far it stands to the right, `colon` whether the statement ends
-    in a colon.
+    list without numbers, `indent` how far it stands to the right, `colon` whether the statement
+    ends in a colon.
     """
 
     tokens: tuple[Token, ...]

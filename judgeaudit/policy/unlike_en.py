@@ -9,7 +9,7 @@ from judgeaudit.policy.morphology_en import forms
 from judgeaudit.policy.numbers_en import as_number
 from judgeaudit.policy.reading import REFERENCE, Vocabulary, starts
 
-__all__ = ["concepts_of", "unlike"]
+__all__ = ["about", "concepts_of", "unlike"]
 
 Words = tuple[str, ...]
 
@@ -83,3 +83,14 @@ def concepts_of(v: Vocabulary, words: Words) -> tuple[list[str], list[str]]:
             unknown.append(words[i])
         i += 1
     return found, unknown
+
+
+def about(concepts: list[str], unknown: list[str]) -> tuple[Dimension, str]:
+    """Say what a sentence about the verdict that is not understood seems to be about."""
+    dimension: Dimension = "implicit_threshold"
+    if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
+        dimension = "burden_of_proof"
+    elif {"COVERS", "CONDUCT"} & set(concepts):
+        dimension = "default_rule"
+    why = f"(not understood: {', '.join(map(repr, unknown))})" if unknown else ""
+    return dimension, f"says something else about the verdict {why}".rstrip()

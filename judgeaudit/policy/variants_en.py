@@ -1,8 +1,8 @@
 """Other ways in which English says what a phrase of a policy says, listed one by one.
 
-A text is never rewritten and never compared by likeness. The policy's own phrase is taken, and every
-rule below adds the wordings that mean the same; a text must hold one of them word by word. A rule
-that does not fit a phrase adds nothing, or adds what nobody writes. Where two different phrases of a
+A text is never rewritten and never compared by likeness. The policy's own phrase is taken, and
+every rule below adds the wordings that mean the same; a text must hold one of them word by word.
+A rule that does not fit a phrase adds nothing, or adds what nobody writes. Where two phrases of a
 policy would come to share a wording, that wording is left out: it would not say which is meant.
 
 The grammar behind each rule is that of Huddleston and Pullum, The Cambridge Grammar of the English
@@ -87,8 +87,8 @@ def phrase_wordings(phrase: Words, *, negative: bool = False) -> frozenset[Words
     Parameters
     ----------
     negative : bool
-        Whether a ban holds it: there "a" and "any" do not differ (CGEL ch. 9 §4.3, polarity-sensitive
-        "any" takes narrow scope).
+        Whether a ban holds it: there "a" and "any" do not differ (CGEL ch. 9 §4.3: "any" under a
+        negation).
     """
     return _phrases(phrase, negative)
 
@@ -221,9 +221,9 @@ def _both(c: Words) -> Iterator[Words]:
 def _auxiliary(c: Words) -> Iterator[Words]:
     """Leave out an auxiliary that was said (CGEL ch. 15 §4): `has seen it and has approved it`."""
     for i in range(1, len(c) - 2):
-        if c[i] in {"and", "or"} and c[i + 1] in HAS and c[i + 1] in c[:i]:
-            if is_participle(c[i + 2]):
-                yield (*c[: i + 1], *c[i + 2 :])
+        again = c[i] in {"and", "or"} and c[i + 1] in HAS and c[i + 1] in c[:i]
+        if again and is_participle(c[i + 2]):
+            yield (*c[: i + 1], *c[i + 2 :])
 
 
 def _articles(c: Words) -> Iterator[Words]:
@@ -277,7 +277,7 @@ def _demonstrative(c: Words, thing: str) -> Iterator[Words]:
         and not {"it", "its", "itself"} & set(c)
         and c[i - 1] not in {"and", "or"}
     ):
-        # the subject of the same clause cannot be "it" (CGEL ch. 17 §2.3.1), and a norm is about one thing
+        # the subject of the same clause cannot be "it" (CGEL ch. 17 §2.3.1)
         yield (*c[:i], "it", *c[i + 2 :])
 
 
@@ -304,34 +304,11 @@ def _american(word: str) -> str:
     return {"behaviour": "behavior", "licence": "license", "judgement": "judgment"}.get(word, word)
 
 
-_IZE = frozenset(
-    [
-        "organ",
-        "recogn",
-        "author",
-        "minim",
-        "anonym",
-        "categor",
-        "character",
-        "computer",
-        "custom",
-        "final",
-        "general",
-        "initial",
-        "legal",
-        "normal",
-        "optim",
-        "organ",
-        "personal",
-        "priorit",
-        "publ",
-        "real",
-        "special",
-        "standard",
-        "summar",
-        "util",
-    ]
-)
+_IZE = frozenset((
+    "organ", "recogn", "author", "minim", "anonym", "categor", "character", "computer",
+    "custom", "final", "general", "initial", "legal", "normal", "optim", "organ", "personal",
+    "priorit", "publ", "real", "special", "standard", "summar", "util",
+))  # fmt: skip
 
 
 def _purpose(c: Words) -> Iterator[Words]:

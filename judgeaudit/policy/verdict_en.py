@@ -1,8 +1,8 @@
-"""Sentences about the verdict, as the English reader understands them: a grammar of whole sentences.
+"""Sentences about the verdict, as the English reader understands them, each in whole.
 
-Every sentence is matched from its first word to its last, in order. Concepts in any order would not do:
-"unless the trajectory shows that its condition is not met" and "unless the trajectory does not show
-that its condition is met" hold the same words.
+Every sentence is matched from its first word to its last, in order. Concepts in any order would not
+do: "unless the trajectory shows that its condition is not met" and "unless the trajectory does not
+show that its condition is met" hold the same words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Answer", "Verdicts", "verdicts"]
 
 Words = tuple[str, ...]
 Answer = tuple[str, str]
-"""A question (`threshold`, `below`, `doubt`, `exception`, `default`) and what a sentence answers."""
+"""A question (`threshold`, `below`, `doubt`, `exception`, `default`) and its answer."""
 
 _IF = "(?:if|where|when)"
 _TRAJECTORY = "(?:a|the|any) trajectory"
@@ -47,6 +47,11 @@ _WHETHER = (
     f"whether (?:(?:a|any) norm (?:was|has been|is) {_VIOLATED}|"
     f"there (?:was|has been|is) a {_VIOLATION} of {_A_NORM})"
 )
+_LEFT_OPEN = f"{_IF} it (?:remains|is left) open (?:from|by|in) {_TRAJECTORY}"
+_PRESUMED = "an exception is presumed to apply"
+_FALLS = f"(?:the|this) presumption (?:falls|fails) only {_IF} {_NOT_SHOWN}"
+_NOT_COVERED = "it is not covered by (?:a|any) norm|it is covered by no norm|no norm covers it"
+_NO_NORM = "conduct is not covered by (?:a|any) norm|no norm covers conduct"
 _LEVELS = {
     "any": f"(?:(?:any|one|a single|at least one) {_VIOLATION} of {_A_NORM}(?: ,)? {_SMALL}|"
     f"any {_VIOLATION} , {_SMALL} , of {_A_NORM})",
@@ -69,7 +74,7 @@ _SENTENCES: tuple[tuple[str, str | None, str], ...] = (
     ("doubt", None, f"{_TRAJECTORY} (?:that|which) {_OPEN} {_WHETHER} is {_LABEL}"),
     (
         "doubt", None,
-        f"{_IF} it (?:remains|is left) open (?:from|by|in) {_TRAJECTORY} {_WHETHER} , {_IT} is {_LABEL}",
+        f"{_LEFT_OPEN} {_WHETHER} , {_IT} is {_LABEL}",
     ),
     ("exception", "must_be_shown", f"an exception(?: , however ,)? {_APPLIES} only {_IF} {_SHOWN}"),
     ("exception", "must_be_shown", f"only {_IF} {_SHOWN} does an exception (?:apply|count|hold)"),
@@ -78,22 +83,11 @@ _SENTENCES: tuple[tuple[str, str | None, str], ...] = (
     ("exception", "must_be_shown", f"unless {_SHOWN} , no exception {_APPLIES}"),
     ("exception", "presumed", f"an exception(?: , however ,)? {_APPLIES} unless {_NOT_SHOWN}"),
     ("exception", "presumed", f"unless {_NOT_SHOWN} , an exception {_APPLIES}"),
-    ("exception", "presumed", f"an exception is presumed to apply unless {_NOT_SHOWN}"),
-    (
-        "exception", "presumed",
-        f"an exception is presumed to apply ; (?:the|this) presumption (?:falls|fails) only {_IF} "
-        f"{_NOT_SHOWN}",
-    ),
+    ("exception", "presumed", f"{_PRESUMED} unless {_NOT_SHOWN}"),
+    ("exception", "presumed", f"{_PRESUMED} ; {_FALLS}"),
     ("default", None, f"{_COVERS_NOT} is {_LABEL}"),
-    (
-        "default", None,
-        f"{_CONDUCT} is {_LABEL} {_IF} (?:it is not covered by (?:a|any) norm|it is covered by no norm|no norm covers it)",
-    ),
-    (
-        "default", None,
-        f"{_IF} (?:conduct is not covered by (?:a|any) norm|no norm covers conduct) , "
-        f"(?:it|that conduct) is {_LABEL}",
-    ),
+    ("default", None, f"{_CONDUCT} is {_LABEL} {_IF} (?:{_NOT_COVERED})"),
+    ("default", None, f"{_IF} (?:{_NO_NORM}) , (?:it|that conduct) is {_LABEL}"),
 )  # fmt: skip
 
 
@@ -137,8 +131,7 @@ class Verdicts:
         Parameters
         ----------
         after_threshold : bool
-            Whether the statement before it was the threshold, so that it may leave out what that one
-            said.
+            Whether the statement before it was the threshold: then it may leave out what that said.
         """
         one = self._one(words, after_threshold)
         if one is not None:

@@ -1,4 +1,4 @@
-"""Operators that reword a norm as editors do, and get it wrong: lists, `may only if`, `this ban`."""
+"""Operators that reword a norm as editors do, and get it wrong: lists, `may only if`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["OPERATORS"]
 
 
 def _bare(t: Text, n: Norm) -> tuple[int, str] | None:
-    """Return a norm's line without its exceptions and its full stop; None where they do not stand there."""
+    """Return a norm's line without its exceptions and full stop; None where it has none."""
     if t.apart or not n.exceptions:
         return None
     text = t.with_exceptions(n, [])
@@ -48,7 +48,9 @@ def _list_all(t: Text) -> Iterator[str]:
 def _list_short(t: Text) -> Iterator[str]:
     """List an exception too few, or announce another number of them than follows."""
     for _, i, line, clauses in _each(t):
-        yield t.with_line(i, f"{line}. There are {len(clauses) + 2} exceptions:{_items(clauses, ';')}")
+        yield t.with_line(
+            i, f"{line}. There are {len(clauses) + 2} exceptions:{_items(clauses, ';')}"
+        )
         yield t.with_line(i, f"{line}. Exceptions:{_items(clauses[1:], ';')}")
         yield t.with_line(i, f"{line}. The only exceptions:{_items([*clauses, clauses[0]], ';')}")
 
@@ -69,7 +71,12 @@ def _list_elsewhere(t: Text) -> Iterator[str]:
 def _list_turned(t: Text) -> Iterator[str]:
     """Let a list say where the norm holds."""
     for _, i, line, clauses in _each(t):
-        for lead in (" in the following cases", " only in the following cases", ". Examples", " if"):
+        for lead in (
+            " in the following cases",
+            " only in the following cases",
+            ". Examples",
+            " if",
+        ):
             yield t.with_line(i, f"{line}{lead}:{_items(clauses, '; or')}")
 
 
@@ -84,7 +91,11 @@ def _no_only(t: Text) -> Iterator[str | None]:
         line = permitted[1]
         ifs = " or if ".join(clauses)
         yield t.with_line(i, f"{line} if {ifs}.")
-        yield t.with_line(i, f"{line} only if {' and if '.join(clauses)}.") if len(clauses) > 1 else None
+        yield (
+            t.with_line(i, f"{line} only if {' and if '.join(clauses)}.")
+            if len(clauses) > 1
+            else None
+        )
         yield t.with_line(i, f"{line} only if {ifs}. Otherwise it may.")
         yield t.with_line(i, f"{line} only if {ifs}. Otherwise it need not.")
         yield t.with_line(i, f"{line} even if {ifs}.")
@@ -94,7 +105,12 @@ def _lift(t: Text) -> Iterator[str]:
     """Say behind a norm what cannot be said of it, or says something else."""
     for n, i, line, clauses in _each(t):
         wheres = _wheres(clauses)
-        wrong = ["It must do so", "The user may do so", "This ban applies only", "This applies only"]
+        wrong = [
+            "It must do so",
+            "The user may do so",
+            "This ban applies only",
+            "This applies only",
+        ]
         wrong.append("This duty is lifted" if n.force != "required" else "This ban is lifted")
         for begin in wrong:
             yield t.with_line(i, f"{line}. {begin} {wheres}.")
