@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from judgeaudit.core.records import Dimension, Finding, Force
 from judgeaudit.policy import lexicon_en as lex
@@ -43,7 +44,6 @@ _DIMENSIONS: dict[str, Dimension] = {
     "exception": "burden_of_proof",
     "default": "default_rule",
 }
-_EXCEPTION_WORDS = frozenset({"exception", "exceptions"})
 
 
 def read(text: str, vocabulary: Vocabulary) -> Reading:
@@ -130,14 +130,12 @@ class _Reader:
         self.after_threshold = -1
         """The block in which the statement before stood, if that was the threshold."""
         self.incomplete = False
+        # what the text says of its exceptions: that there are none but those apart, none but
+        # so many, none at all; and which norms have some that do not stand apart
         self.no_others = False
-        """Whether the text says that there are no exceptions but those that it states apart."""
-        self.inline: set[str] = set()
-        """Norms with exceptions in their own sentence or behind it."""
         self.complete: dict[str, int] = {}
-        """How many exceptions a norm had where the text said that these are all."""
         self.without: list[tuple[str, Statement]] = []
-        """Norms of which the text says that they have no exceptions."""
+        self.inline: set[str] = set()
 
     # ---- one statement ------------------------------------------------------------------------
 
@@ -175,7 +173,7 @@ class _Reader:
             bearer=self.v.bearers[id_],
             plural=plural,
             exceptions=self.exceptions,
-            report=lambda s, what: self.report("exception_set", s, what),
+            report=partial(self.report, "exception_set"),
             restates=lambda words: self.patterns[id_].force(words) == "prohibited",
         )
         if "none" in said:
@@ -265,7 +263,7 @@ class _Reader:
             if found[-1][0] == "threshold":
                 self.after_threshold = s.block
             return True
-        if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
+        if not about_verdict and not {"exception", "exceptions"} & set(s.words):
             return False
         concepts, unknown = concepts_of(self.v, s.words)
         if unknown and not about_verdict:
@@ -304,16 +302,14 @@ class _Reader:
         if exceptions or match.exceptions or lead is not None:
             self.inline.add(match.norm_id)
         found = [replace(e, line=s.line) for e in (*exceptions, *match.exceptions)]
-        self.reading.norms.append(
-            ReadNorm(match.norm_id, match.force, s.line, s.number, found, list(prevailing))
-        )
+        norm = ReadNorm(match.norm_id, match.force, s.line, s.number, found, list(prevailing))
+        self.reading.norms.append(norm)
         return True
 
     def _split(self, s: Statement, openers: Sequence[Words]) -> tuple[Words, list[ReadException]]:
         """Take the exceptions out of a sentence; what is left must be the norm and nothing else."""
-        return self.exceptions.split(
-            s.words, openers, s.line, lambda what: self.report("exception_set", s, what)
-        )
+        wrong = partial(self.report, "exception_set", s)
+        return self.exceptions.split(s.words, openers, s.line, wrong)
 
     def _matches(self, main: Words) -> Iterator[_Match]:
         for norm_id, one in self.patterns.items():
@@ -362,8 +358,8 @@ class _Reader:
         """Read `Norm 3 (Title) does not apply where A, or where B`, or `is subject to norm 4`."""
         s = unit.host
         head_, exceptions = self._split(s, lex.SUSPEND_WHERE)
-        named = bool(head_) and head_[0].startswith(REFERENCE)
-        target = head_[0].removeprefix(REFERENCE) if named else None
+        first = head_[0] if head_ else ""
+        target = first.removeprefix(REFERENCE) if first.startswith(REFERENCE) else None
         rest = head_[1:]
         bearer = self.v.bearers.get(target or "", ())
         if bearer and rest[-1 - len(bearer) :] == ("bind", *bearer):
@@ -383,8 +379,8 @@ class _Reader:
             f.where.startswith(f"line {s.line}:") for f in self.reading.findings
         ):
             self.report("exception_set", s, "an exception without a condition")
-        for more in unit.more:
-            exceptions += self._nor(more, bearer, bool(prevailing))
+        for one in unit.more:
+            exceptions += self._nor(one, bearer, bool(prevailing))
         norm = next((n for n in self.reading.norms if n.norm_id == target), None)
         if norm is None:
             self.report("exception_set", s, "exceptions to a norm that is not in the text")
