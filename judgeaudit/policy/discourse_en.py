@@ -331,6 +331,8 @@ class _Followers:
         for phrase, forces in lifts(self.bearer, self.plural):
             if not starts(words, 0, phrase):
                 continue
+            if words[0] == "this" and words[1] in {"does", "is"} and self.norm.exceptions:
+                self.report(s, "it is open whether the norm or its exception is meant")
             self._lift(s, words, len(phrase), forces)
             return True
         for phrase in NOR:

@@ -163,7 +163,9 @@ def _swapped(c: Words) -> Iterator[Words]:
         only = last.index("only")
         less = (*last[:only], *last[only + 1 :])
         ways += [(*less, word) for word in _TO_END]
-    for preposition in ("at", "with"):
+    # a login is with a service as well as at it; to work with a shop is not to work there
+    prepositions = ("at", "with") if two[-1] in {"login", "account"} else ("at",)
+    for preposition in prepositions:
         for way in ways:
             for comma in ((), (",",)):
                 yield (*two, preposition, *place, *comma, "and", *way)

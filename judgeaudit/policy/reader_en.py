@@ -92,14 +92,14 @@ def _of_a_norm(s: Statement) -> bool:
 def _units(text: str, v: Vocabulary) -> list[Unit]:
     """Bring statements together with those that go on about them."""
     units: list[Unit] = []
-    open_ = False  # nothing goes on about a label
+    open_ = False
     for s in statements(text):
         label = s.first and (s.words in v.titles or s.words in lex.LABELS)
         if open_ and not label and follows(units[-1], s):
             units[-1].more.append(s)
         else:
             units.append(Unit(s))
-            open_ = not label
+            open_ = not label  # nothing goes on about a label
     return units
 
 
@@ -127,8 +127,7 @@ class _Reader:
         self.patterns = {id_: pattern(vocabulary, id_, forces[id_]) for id_ in vocabulary.verbs}
         threshold = vocabulary.policy.threshold
         self.verdicts = verdicts(threshold.at_least, vocabulary.unit)
-        self.after_threshold = -1
-        """The block in which the statement before stood, if that was the threshold."""
+        self.after_threshold = -1  # the block of the statement before, if that was the threshold
         self.incomplete = False
         # what the text says of its exceptions: that there are none but those apart, none but
         # so many, none at all; and which norms have some that do not stand apart

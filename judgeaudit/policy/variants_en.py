@@ -270,14 +270,13 @@ def _demonstrative(c: Words, thing: str) -> Iterator[Words]:
         for det in (("the",), ("that",), ("this",), *(("that", *more) for more in _EMPHASIS)):
             yield (*c[:i], *det, *c[i + 1 :])
     (i, *others) = places
-    if (
-        not others
-        and i > 1
-        and not thing.endswith("s")
-        and not {"it", "its", "itself"} & set(c)
-        and c[i - 1] not in {"and", "or"}
-    ):
-        # the subject of the same clause cannot be "it" (CGEL ch. 17 §2.3.1)
+    # "it" must have one thing to refer to: no other stands between the subject, which it cannot be
+    # (CGEL ch. 17 §2.3.1), and the place; "has seen the page and has confirmed it" is the page
+    subject = subject_of(c)
+    between = c[len(subject) : i] if subject else ()
+    simple = all(w in FINITE | PREPOSITIONS or is_participle(w) for w in between[:-1])
+    one = not others and not {"it", "its", "itself"} & set(c) and not thing.endswith("s")
+    if one and simple and between and between[-1] not in {"and", "or"}:
         yield (*c[:i], "it", *c[i + 2 :])
 
 
