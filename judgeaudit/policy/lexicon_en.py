@@ -12,8 +12,8 @@ from typing import Literal
 from judgeaudit.core.records import Dimension, Force
 
 __all__ = [
-    "ANSWERS",
     "BUT_NOT",
+    "BUT_NOT_IN_BRACKETS",
     "CONCEPTS",
     "CONNECTIVES",
     "EXCEPT",
@@ -24,6 +24,7 @@ __all__ = [
     "NORMATIVE",
     "NO_NORMS_UNDER",
     "NO_POLICY",
+    "ONLY",
     "OWN_JUDGEMENT",
     "PREVAILED",
     "PROVIDED",
@@ -53,21 +54,31 @@ class ForcePhrase:
 _BASE: dict[Force, str] = {
     "prohibited": "must not|shall not|may not|must never|shall never|is not to|"
     "is not allowed to|is not permitted to|is forbidden to|is prohibited to|is required not to|"
-    "is obliged not to",
-    "required": "must|shall|has to|is required to|is obliged to|is obligated to|is bound to",
-    "permitted": "may|is allowed to|is permitted to|is free to|is entitled to|"
+    "is obliged not to|may never|is never to|is never allowed to|is never permitted to|"
+    "must under no circumstances|may under no circumstances|shall under no circumstances|"
+    "must in no case|may in no case|shall in no case|is under no circumstances to|"
+    "is under no circumstances allowed to|is under no circumstances permitted to|"
+    "is not entitled to|is not free to|is not authorised to|is not authorized to|"
+    "is under a duty not to|is under an obligation not to|has a duty not to",
+    "required": "must|shall|has to|is to|is required to|is obliged to|is obligated to|is bound to|"
+    "is under a duty to|is under an obligation to|has a duty to|has the duty to|"
+    "has an obligation to",
+    "permitted": "may|is allowed to|is permitted to|is free to|is entitled to|is at liberty to|"
     "is authorised to|is authorized to",
     "not_required": "need not|does not need to|does not have to|is not required to|"
-    "is not obliged to|is not obligated to",
+    "is not obliged to|is not obligated to|is under no obligation to|is under no duty to|"
+    "has no duty to|has no obligation to",
     "discouraged": "should not|ought not to|is advised not to",
     "recommended": "should|ought to|is advised to",
 }
 _GERUND: dict[Force, str] = {
     "prohibited": "is prohibited from|is forbidden from|is barred from|is banned from|"
-    "is precluded from|must refrain from|shall refrain from|is not allowed to engage in",
+    "is precluded from|is debarred from|must refrain from|shall refrain from|has to refrain from|"
+    "is to refrain from|is required to refrain from|is obliged to refrain from|"
+    "is not allowed to engage in",
     "not_required": "is exempt from",
     "discouraged": "should avoid|should refrain from|ought to avoid|is discouraged from|"
-    "is advised against",
+    "is advised against|is advised to avoid|is advised to refrain from",
 }
 _PLURAL = {"is": "are", "has": "have", "does": "do"}
 
@@ -92,9 +103,17 @@ FORCES = _forces()
 """All force phrases, longest first, so that "must not" is never read as "must"."""
 
 EXCEPT: tuple[Words, ...] = (
-    _w("except where"), _w("except when"), _w("except if"), _w("unless"),
+    _w("except in cases where"), _w("except where"), _w("except when"), _w("except if"),
+    _w("save where"), _w("save when"), _w("save if"),
+    _w("other than where"), _w("other than when"), _w("other than if"),
+    _w("unless"), _w("except"),
 )  # fmt: skip
-"""What opens an exception inside a norm."""
+"""What opens an exception inside a norm; "except" alone only before `between 22:00 and 06:00`."""
+
+ONLY: tuple[Words, ...] = (
+    _w("only in cases where"), _w("only where"), _w("only when"), _w("only if"),
+)  # fmt: skip
+"""What opens the exceptions of a ban that is worded as a permission: `may … only if`."""
 
 PROVIDED: tuple[Words, ...] = (
     _w("provided that"), _w("provided"), _w("on condition that"), _w("as long as"),
@@ -105,15 +124,31 @@ PROVIDED: tuple[Words, ...] = (
 BUT_NOT: tuple[Words, ...] = (_w("but not where"), _w("but not when"), _w("but not if"))
 """What opens a condition that takes an exception away again."""
 
+BUT_NOT_IN_BRACKETS: tuple[Words, ...] = (
+    *(
+        _w(f"{opener} {where}")
+        for opener in (
+            "this exception does not apply",
+            "this exception is not available",
+            "except",
+            "save",
+        )
+        for where in ("where", "when", "if")
+    ),
+    _w("unless"),
+)
+"""What opens it only in brackets right behind the exception: it cannot belong to the norm there."""
+
 PREVAILED: tuple[Words, ...] = (_w("is subject to"), _w("gives way to"), _w("yields to"))
 """What a norm does where another prevails over it, stated apart from both."""
 
 SUSPENDED: tuple[Words, ...] = (
     _w("does not apply"), _w("does not hold"), _w("has no force"), _w("is suspended"),
+    _w("does not bind"), _w("is lifted"), _w("gives way"),
 )  # fmt: skip
 """What a norm does where an exception, stated apart from it, is met."""
 
-SUSPEND_WHERE: tuple[Words, ...] = (_w("where"), _w("when"), _w("if"))
+SUSPEND_WHERE: tuple[Words, ...] = (_w("where"), _w("when"), _w("if"), _w("while"))
 
 APPLIES_BEFORE: tuple[Words, ...] = (
     _w("this policy applies to"), _w("this policy covers"), _w("this policy governs"),
@@ -122,7 +157,9 @@ APPLIES_AFTER: tuple[Words, ...] = (
     _w("is subject to this policy"), _w("is covered by this policy"),
     _w("is governed by this policy"), _w("falls under this policy"),
 )  # fmt: skip
-MEANS: tuple[Words, ...] = (_w("means"), _w("refers to"))
+MEANS: tuple[Words, ...] = (
+    _w("means"), _w("refers to"), _w("is defined as"), _w("shall mean"), _w("is"),
+)  # fmt: skip
 
 HEADINGS = frozenset(
     _w(h) for h in ("norms", "exceptions", "verdict", "definitions", "scope", "judging", "rules")
@@ -143,6 +180,7 @@ FRAMES = frozenset(
         "in this policy",
         "the norms below are subject to these exceptions",
         "the following exceptions apply to the norms below",
+        "the norms below give way in these cases and in no others",
     )
 )
 """Sentences that carry no norm."""
@@ -207,56 +245,6 @@ def _concepts() -> dict[Words, str]:
 
 CONCEPTS = _concepts()
 """Phrases to concepts, longest first; the empty concept carries no meaning of its own."""
-
-_NEUTRAL = frozenset({"NORM", "TRAJECTORY", "CONTAINS"})
-
-Shape = tuple[tuple[str, ...], str, tuple[str, ...]]
-"""A sentence's meaning: concepts of the main clause, connective, concepts of its condition."""
-
-
-def shape(main: list[str], connective: str, condition: list[str]) -> Shape:
-    """Bring a sentence into the form in which `ANSWERS` lists it."""
-
-    def tidy(concepts: list[str]) -> tuple[str, ...]:
-        return tuple(sorted(c for c in concepts if c and c not in _NEUTRAL))
-
-    return tidy(main), connective, tidy(condition)
-
-
-_ANSWERS = {
-    "threshold=any": "UNSAFE if ANY VIOLATION HOWEVER_SMALL|"
-    "ANY VIOLATION HOWEVER_SMALL MAKES UNSAFE",
-    "threshold=material": "UNSAFE if MATERIAL VIOLATION|MATERIAL VIOLATION MAKES UNSAFE",
-    "threshold=significant": "UNSAFE if SIGNIFICANT VIOLATION|SIGNIFICANT VIOLATION MAKES UNSAFE",
-    "threshold=number": "UNSAFE if AT_LEAST NUMBER UNIT|AT_LEAST NUMBER UNIT MAKES UNSAFE",
-    "below=material": "TRIVIAL VIOLATION NOT MAKES UNSAFE",
-    "below=significant": "LESSER VIOLATION NOT MAKES UNSAFE",
-    "below=number": "ANYTHING_LESS NOT MAKES UNSAFE",
-    "doubt=SAFE": "SAFE if OPEN VIOLATION",
-    "doubt=UNSAFE": "UNSAFE if OPEN VIOLATION",
-    "exception=must_be_shown": "EXCEPTION APPLIES only_if SHOWS CONDITION MET",
-    "exception=presumed": "EXCEPTION APPLIES unless SHOWS CONDITION NOT MET",
-    "default=SAFE": "CONDUCT NO COVERS SAFE|CONDUCT SAFE if NOT COVERS ANY|"
-    "CONDUCT SAFE if NO COVERS",
-    "default=UNSAFE": "CONDUCT NO COVERS UNSAFE|CONDUCT UNSAFE if NOT COVERS ANY|"
-    "CONDUCT UNSAFE if NO COVERS",
-}
-
-
-def _answers() -> dict[Shape, tuple[str, str]]:
-    table: dict[Shape, tuple[str, str]] = {}
-    for meaning, sentences in _ANSWERS.items():
-        question, _, answer = meaning.partition("=")
-        for sentence in sentences.split("|"):
-            words = sentence.split()
-            at = next((i for i, w in enumerate(words) if w.islower()), len(words))
-            connective = words[at] if at < len(words) else ""
-            table[shape(words[:at], connective, words[at + 1 :])] = (question, answer)
-    return table
-
-
-ANSWERS = _answers()
-"""From the shape of a sentence about the verdict to (question, answer)."""
 
 SMALL = frozenset(_w("a an the of to in on at by for with from and or that it its is are be , ( )"))
 """Words that every sentence may have: two sentences that share only these are not alike."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["forms"]
+__all__ = ["forms", "is_participle"]
 
 _VOWELS = frozenset("aeiou")
 
@@ -97,3 +97,11 @@ def _irregular(base: str, past: set[str]) -> set[str]:
     if base in {"burn", "learn", "bid", "bet", "quit", "broadcast", "forecast", "get"}:
         found.add("gotten" if base == "get" else base + "ed")
     return found
+
+
+def is_participle(word: str) -> bool:
+    """Say whether a word can be the past participle of a verb."""
+    return word in _PAST or (word.endswith("ed") and len(word) > 4)
+
+
+_PAST = frozenset(p for _, p in _PARTICIPLES.values())

@@ -8,14 +8,17 @@ finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from judgeaudit.core.records import Dimension, Finding, Force
-from judgeaudit.policy import grammar_en as g
 from judgeaudit.policy import lexicon_en as lex
-from judgeaudit.policy.exceptions_en import ExceptionReader
-from judgeaudit.policy.morphology_en import forms
+from judgeaudit.policy.discourse_en import Lead, Unit, follows, lead_of, read_followers, unlead
+from judgeaudit.policy.exceptions_en import ExceptionReader, phrases
+from judgeaudit.policy.followers_en import NOR
+from judgeaudit.policy.frame_en import definition, scope
+from judgeaudit.policy.norms_en import pattern
 from judgeaudit.policy.reading import (
     REFERENCE,
     ReadException,
@@ -26,6 +29,9 @@ from judgeaudit.policy.reading import (
 )
 from judgeaudit.policy.references_en import References, subject_to
 from judgeaudit.policy.segment import Statement, statements
+from judgeaudit.policy.unlike_en import about, concepts_of, unlike
+from judgeaudit.policy.variants_en import head
+from judgeaudit.policy.verdict_en import verdicts
 
 __all__ = ["read"]
 
@@ -38,7 +44,6 @@ _DIMENSIONS: dict[str, Dimension] = {
     "exception": "burden_of_proof",
     "default": "default_rule",
 }
-_EXCEPTION_WORDS = frozenset({"exception", "exceptions"})
 
 
 def read(text: str, vocabulary: Vocabulary) -> Reading:
@@ -52,34 +57,59 @@ def read(text: str, vocabulary: Vocabulary) -> Reading:
         The words of the policy that it may be a text of.
     """
     reader = _Reader(vocabulary)
-    refer: list[tuple[Statement, Statement | None, Words]] = []
+    refer: list[tuple[Unit, Statement | None, Words]] = []
     label: Statement | None = None
-    for s in statements(text):
+    for unit in _units(text, vocabulary):
+        s = unit.host
         if label is not None and label.block != s.block:
             label = None
         if s.first and (s.words in vocabulary.titles or s.words in lex.LABELS):
             label = s
             if s.words in vocabulary.titles:
                 reader.references.number(s.number, vocabulary.titles[s.words])
-        elif not s.heading and reader.references.present(s):
-            refer.append((s, label, reader.heading))
+        elif not s.heading and any(map(reader.references.present, unit.all)):
+            refer.append((unit, label, reader.heading))
         else:
-            reader.take(s, label)
+            reader.take_unit(unit, label)
     # what refers to norms is read when their numbers are known, what is said of norms last
-    for s, label_, heading in refer:
-        if s.words[0] != "norm":
+    refer = [(reader.resolved(unit), label_, heading) for unit, label_, heading in refer]
+    for unit, label_, heading in refer:
+        if not _of_a_norm(unit.host):
             reader.heading = heading
-            reader.take(reader.references.resolve(s, reader.misreferred), label_)
-    for s, _, _ in refer:
-        if s.words[0] == "norm":
-            reader.apart(reader.references.resolve(s, reader.misreferred))
+            reader.take_unit(unit, label_)
+    for unit, _, _ in refer:
+        if _of_a_norm(unit.host):
+            reader.apart(unit)
+    reader.close()
     return reader.reading
+
+
+def _of_a_norm(s: Statement) -> bool:
+    """Say whether a statement is about a norm that it names first."""
+    return s.words[0] == "norm" or s.words[0].startswith(REFERENCE)
+
+
+def _units(text: str, v: Vocabulary) -> list[Unit]:
+    """Bring statements together with those that go on about them."""
+    units: list[Unit] = []
+    open_ = False
+    for s in statements(text):
+        label = s.first and (s.words in v.titles or s.words in lex.LABELS)
+        if open_ and not label and follows(units[-1], s):
+            units[-1].more.append(s)
+        else:
+            units.append(Unit(s))
+            open_ = not label  # nothing goes on about a label
+    return units
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
     norm_id: str
     force: Force
+    exceptions: tuple[ReadException, ...] = ()
+    incomplete: bool = False
+    """Whether it only permits in some cases, and what holds in all others must be said yet."""
 
 
 class _Reader:
@@ -88,22 +118,101 @@ class _Reader:
         self.reading = Reading()
         self.heading: Words = ()
         self.references = References(vocabulary.titles)
-        outer = {c for clauses in vocabulary.clauses.values() for c in clauses}
-        self.exceptions = ExceptionReader(_longest_first(outer), _longest_first(vocabulary.inner))
+        outer = frozenset(
+            (c, head(vocabulary.objects[id_])) for id_, cs in vocabulary.clauses.items() for c in cs
+        )
+        inner = frozenset((c, "") for c in vocabulary.inner)
+        self.exceptions = ExceptionReader(phrases(outer), phrases(inner))
+        forces = {n.id: n.force for n in vocabulary.policy.norms}
+        self.patterns = {id_: pattern(vocabulary, id_, forces[id_]) for id_ in vocabulary.verbs}
+        threshold = vocabulary.policy.threshold
+        self.verdicts = verdicts(threshold.at_least, vocabulary.unit)
+        self.after_threshold = -1  # the block of the statement before, if that was the threshold
+        self.incomplete = False
+        # what the text says of its exceptions: that there are none but those apart, none but
+        # so many, none at all; and which norms have some that do not stand apart
+        self.no_others = False
+        self.complete: dict[str, int] = {}
+        self.without: list[tuple[str, Statement]] = []
+        self.inline: set[str] = set()
 
     # ---- one statement ------------------------------------------------------------------------
 
-    def take(self, s: Statement, label: Statement | None) -> None:
+    def resolved(self, unit: Unit) -> Unit:
+        """Resolve the references in all statements of a unit."""
+        first, *more = [self.references.resolve(s, self.misreferred) for s in unit.all]
+        return Unit(first, more)
+
+    def take_unit(self, unit: Unit, label: Statement | None) -> None:
+        """Read a norm with what goes on about it, or statements one by one."""
+        lead = lead_of(unit.host) if unit.more else None
+        before = len(self.reading.norms)
+        host = unit.host if lead is None else unlead(unit.host, lead)
+        self.incomplete = False
+        self.take(host, label, lead)
+        if len(self.reading.norms) == before:
+            for s in unit.more:
+                self.take(s, label)
+            return
+        if unit.more:
+            self.follow(unit, self.reading.norms[-1], lead)
+        elif self.incomplete:
+            self.report("deontic_force", host, "what holds in all other cases is not said")
+
+    def follow(self, unit: Unit, norm: ReadNorm, lead: Lead | None) -> None:
+        """Read into a norm what goes on about it."""
+        id_ = norm.norm_id
+        self.inline.add(id_)
+        of = {n.id: n for n in self.v.policy.norms}[id_]
+        plural = self.v.policy.is_plural(of)
+        said = read_followers(
+            unit.more,
+            norm,
+            lead,
+            bearer=self.v.bearers[id_],
+            plural=plural,
+            exceptions=self.exceptions,
+            report=partial(self.report, "exception_set"),
+            restates=lambda words: self.patterns[id_].force(words) == "prohibited",
+        )
+        if "none" in said:
+            self.without.append((id_, unit.host))
+        if said & {"all", "otherwise"}:
+            self.complete[id_] = len(norm.exceptions)
+        if self.incomplete and "otherwise" not in said:
+            self.report("deontic_force", unit.host, "what holds in all other cases is not said")
+        self.reading.blocks.update(s.block for s in unit.more)
+
+    def close(self) -> None:
+        """Check what could only be known at the end."""
+        for id_, s in self.without:
+            norm = next(n for n in self.reading.norms if n.norm_id == id_)
+            if norm.exceptions or norm.subject_to:
+                self.report("exception_set", s, "is said to have no exceptions, and has some")
+        for norm in self.reading.norms:
+            has = len(norm.exceptions)
+            more = self.complete.get(norm.norm_id, has) != has
+            if more or (self.no_others and norm.norm_id in self.inline):
+                where, what = f"norm {norm.norm_id!r}", "has exceptions that it is said not to have"
+                finding = Finding(dimension="exception_set", where=where, what=what)
+                self.reading.findings.append(finding)
+
+    def take(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> None:
         """File one statement under what it is."""
         words = s.words
+        after_threshold, self.after_threshold = self.after_threshold == s.block, -1
         if s.heading:
             self.heading = words
             if words not in lex.HEADINGS and words != self.v.policy_title:
                 self.reading.unexplained.append(s)
         elif words in lex.FRAMES:
+            self.no_others |= words[-2:] == ("no", "others")
             return
         elif not (
-            self.definition(s) or self.scope(s) or self.answer(s, label) or self.norm(s, label)
+            self.definition(s)
+            or self.scope(s)
+            or self.answer(s, label, after_threshold)
+            or self.norm(s, label, lead)
         ):
             self.reading.unexplained.append(s)
         else:
@@ -118,108 +227,68 @@ class _Reader:
     # ---- definitions and the scope of the whole -------------------------------------------------
 
     def definition(self, s: Statement) -> bool:
-        """Read `"Term" means meaning`."""
-        words = s.words
-        if not words or words[0] not in {'"', "“", "'"}:
+        """Read `"Term" means meaning`, and `a term is meaning` if it is that in whole."""
+        found = definition(s.words, self.v.definitions)
+        if found is None:
             return False
-        close = next((i for i in range(1, len(words)) if words[i] in {'"', "”", "'"}), -1)
-        verb = next((m for m in lex.MEANS if starts(words, close + 1, m)), None)
-        if close < 0 or verb is None:
-            return False
-        term, meaning = words[1:close], words[close + 1 + len(verb) :]
-        if term not in self.v.definitions:
-            self.report("scope", s, f"defines {' '.join(term)!r}, which the policy does not define")
-        elif self.v.definitions[term] != meaning:
-            difference = g.difference(self.v.definitions[term], meaning)
-            self.report("scope", s, f"the meaning of {' '.join(term)!r} differs: {difference}")
+        term, wrong = found
+        if wrong:
+            self.report("scope", s, wrong)
         self.reading.definitions.append((" ".join(term), s.line))
         return True
 
     def scope(self, s: Statement) -> bool:
         """Read what the policy as a whole applies to."""
-        words = s.words
-        rest: Words | None = None
-        for phrase in lex.APPLIES_BEFORE:
-            if starts(words, 0, phrase):
-                rest = words[len(phrase) :]
-        for phrase in lex.APPLIES_AFTER:
-            if words[-len(phrase) :] == phrase:
-                rest = words[: -len(phrase)]
-        if rest is None:
+        wrong = scope(s.words, self.v.policy_scope)
+        if wrong is None:
             return False
-        if rest != self.v.policy_scope:
-            difference = g.difference(self.v.policy_scope, rest)
-            self.report("scope", s, f"the policy applies to something else: {difference}")
+        if wrong:
+            self.report("scope", s, wrong)
         self.reading.scopes.append(s.line)
         return True
 
     # ---- sentences about the verdict ------------------------------------------------------------
 
-    def answer(self, s: Statement, label: Statement | None) -> bool:
+    def answer(self, s: Statement, label: Statement | None, after_threshold: bool) -> bool:
         """Read a sentence about threshold, burden of proof or default rule."""
         about_verdict = any(t.raw in {"SAFE", "UNSAFE"} for t in s.tokens)
-        if not about_verdict and not _EXCEPTION_WORDS & set(s.words):
+        as_label = all(t.raw.isupper() for t in s.tokens if t.text in {"safe", "unsafe"})
+        found = self.verdicts.read(s.words, after_threshold=after_threshold) if as_label else None
+        if found is not None:
+            for question, answer in found:
+                self.reading.answers.append((question, answer, s.line))
+                if label is not None and question not in lex.LABELS.get(label.words, ()):
+                    self.report(_DIMENSIONS[question], s, f"stands under {label.quote!r}")
+            if found[-1][0] == "threshold":
+                self.after_threshold = s.block
+            return True
+        if not about_verdict and not {"exception", "exceptions"} & set(s.words):
             return False
-        concepts, unknown = self._concepts(s.words)
+        concepts, unknown = concepts_of(self.v, s.words)
         if unknown and not about_verdict:
             return False
-        if not unknown:
-            found = lex.ANSWERS.get(g.shape_of(concepts))
-            if found is not None:
-                self.reading.answers.append((*found, s.line))
-                if label is not None and found[0] not in lex.LABELS.get(label.words, ()):
-                    self.report(_DIMENSIONS[found[0]], s, f"stands under {label.quote!r}")
-                return True
-        dimension: Dimension = "implicit_threshold"
-        if {"OPEN", "SHOWS", "EXCEPTION", "CONDITION"} & set(concepts):
-            dimension = "burden_of_proof"
-        elif {"COVERS", "CONDUCT"} & set(concepts):
-            dimension = "default_rule"
-        why = f"(not understood: {', '.join(map(repr, unknown))})" if unknown else ""
-        self.report(dimension, s, f"says something else about the verdict {why}".rstrip())
+        dimension, what = about(concepts, unknown)
+        self.report(dimension, s, what)
         return True
-
-    def _concepts(self, words: Words) -> tuple[list[str], list[str]]:
-        """Map words to concepts; connectives are written `<if>`."""
-        number = self.v.policy.threshold.at_least
-        found: list[str] = []
-        unknown: list[str] = []
-        i = 0
-        while i < len(words):
-            if self.v.unit and starts(words, i, self.v.unit):
-                found.append("UNIT")
-                i += len(self.v.unit)
-                continue
-            phrase = next((p for p in g.CONNECTIVES.get(words[i], ()) if starts(words, i, p)), None)
-            if phrase is not None:
-                found.append(f"<{lex.CONNECTIVES[phrase]}>")
-                i += len(phrase)
-                continue
-            phrase = next((p for p in g.CONCEPTS.get(words[i], ()) if starts(words, i, p)), None)
-            if phrase is not None:
-                concept = lex.CONCEPTS[phrase]
-                found.append(concept or ("<,>" if phrase == (",",) else ""))
-                if phrase in {("does",), ("do",)}:
-                    found[-1] = "<does>"
-                i += len(phrase)
-                continue
-            if number is not None and g.as_number(words[i]) == number:
-                found.append("NUMBER")
-            else:
-                unknown.append(words[i])
-            i += 1
-        return found, unknown
 
     # ---- norms ----------------------------------------------------------------------------------
 
-    def norm(self, s: Statement, label: Statement | None) -> bool:
+    def norm(self, s: Statement, label: Statement | None, lead: Lead | None = None) -> bool:
         """Read a norm with the exceptions that stand in its own sentence."""
+        said = len(self.reading.findings)
         main, exceptions = self._split(s, lex.EXCEPT)
         main, prevailing = subject_to(main)
-        match = next(self._matches(main), None)
+        match: _Match | None = None
+        if lead is not None and lead.only:
+            match = next(self._only(s.words, lead), None)
+        else:
+            match = next(self._matches(main), None)
+            if match is None and not exceptions and len(self.reading.findings) == said:
+                match = next(self._only(main, None), None)
         titled = self.v.titles.get(label.words) if label is not None else None
         if match is None:
             return self._unlike(s, main, titled)
+        self.incomplete = match.incomplete
         if label is not None and titled is None:
             self.report("scope", s, f"a norm stands under {label.quote!r}")
         if self.heading in lex.NO_NORMS_UNDER:
@@ -227,76 +296,56 @@ class _Reader:
         if titled is not None and titled != match.norm_id:
             self.report("scope", s, f"norm {match.norm_id!r} stands under the title of {titled!r}")
         self.references.number(s.number, match.norm_id)
-        self.reading.norms.append(
-            ReadNorm(
-                match.norm_id, match.force, s.line, s.number, list(exceptions), list(prevailing)
-            )
-        )
+        if match.exceptions:
+            self.complete[match.norm_id] = len(match.exceptions)
+        if exceptions or match.exceptions or lead is not None:
+            self.inline.add(match.norm_id)
+        found = [replace(e, line=s.line) for e in (*exceptions, *match.exceptions)]
+        norm = ReadNorm(match.norm_id, match.force, s.line, s.number, found, list(prevailing))
+        self.reading.norms.append(norm)
         return True
 
     def _split(self, s: Statement, openers: Sequence[Words]) -> tuple[Words, list[ReadException]]:
         """Take the exceptions out of a sentence; what is left must be the norm and nothing else."""
-        return self.exceptions.split(
-            s.words, openers, s.line, lambda what: self.report("exception_set", s, what)
-        )
+        wrong = partial(self.report, "exception_set", s)
+        return self.exceptions.split(s.words, openers, s.line, wrong)
 
     def _matches(self, main: Words) -> Iterator[_Match]:
-        for norm_id in self.v.verbs:
-            bearer, verb = self.v.bearers[norm_id], self.v.verbs[norm_id]
-            object_, rest = self.v.objects[norm_id], self.v.rests[norm_id]
-            scope = self.v.scopes[norm_id]
-            places: list[tuple[Words, tuple[Words, ...]]] = [(main, (rest, scope))]
-            if scope and rest:
-                places.append((main, (scope, rest)))
-            if scope and starts(main, 0, scope):
-                after = main[len(scope) :]
-                places.append((after[1:] if after[:1] == (",",) else after, (rest,)))
-            for words, tail in places:
-                ending = tuple(w for part in tail for w in part)
-                force = g.active(words, bearer, verb, object_ + ending) or g.passive(
-                    words, bearer, verb, object_, tail
-                )
-                if force is not None:
-                    yield _Match(norm_id, force)
+        for norm_id, one in self.patterns.items():
+            force = one.force(main)
+            if force is not None:
+                yield _Match(norm_id, force)
+
+    def _only(self, words: Words, lead: Lead | None) -> Iterator[_Match]:
+        """Read a ban worded as a permission: `may … only if A`; `where A, … may …`."""
+        ways = [(words, lex.ONLY, False)]
+        at = words.index("only") if "only" in words else -1
+        if at > 0 and words[at - 1] in {"may", "is", "are"}:
+            # "only" must limit the permission, not a word of what is permitted
+            subjects = set(self.v.bearers.values())
+            subjects.update(o for one in self.patterns.values() for o in one.object_)
+            if words[: at - 1] in subjects:
+                less = (*words[:at], *words[at + 1 :])
+                ways.append((less, lex.SUSPEND_WHERE[:3], False))
+        if words[:1] and words[:1] in lex.SUSPEND_WHERE[:3]:
+            ways.append((words, lex.SUSPEND_WHERE[:3], True))
+        for some, openers, incomplete in ways:
+            wrong: list[str] = []
+            main, found = (
+                (some, []) if lead else self.exceptions.split(some, openers, 0, wrong.append)
+            )
+            if wrong or not (found or lead):
+                continue
+            for match in self._matches(main):
+                if match.force == "permitted":
+                    yield _Match(match.norm_id, "prohibited", tuple(found), incomplete)
 
     def _unlike(self, s: Statement, main: Words, titled: str | None) -> bool:
         """Say how a sentence that is no norm of the policy differs from the nearest norm."""
-        best, score = "", 0.0
-        for norm_id in self.v.verbs:
-            likeness = g.likeness(self._content(norm_id), main)
-            if likeness > score or (likeness == score and norm_id == titled):
-                best, score = norm_id, likeness
-        if score < 0.5:
-            if titled is None:
-                return False
-            best = titled
-        bearer = self.v.bearers[best]
-        rest, has_force = g.without_force(main)
-        rest, has_bearer = g.without(rest, bearer)
-        for word in self.v.verbs[best]:
-            same = {f for group in forms(word).values() for f in group} | {word}
-            at = next((i for i, w in enumerate(rest) if w in same), -1)
-            if at >= 0:
-                rest = (*rest[:at], word, *rest[at + 1 :])
-        missing, extra = g.bags(self._content(best), rest)
-        extra = [w for w in extra if w not in {"be", "being", "by"}]
-        referring = any(w.startswith(REFERENCE) for w in extra)
-        extra = [f"norm {w[1:]}" if w.startswith(REFERENCE) else w for w in extra]
-        parts = [f"missing {', '.join(map(repr, missing))}"] if missing else []
-        parts += [f"not understood {', '.join(map(repr, extra))}"] if extra else []
-        parts += [] if has_bearer else [f"it does not bind {' '.join(bearer)!r}"]
-        parts += [] if has_force else ["its force is not understood"]
-        detail = "; ".join(parts) or "its words stand in an order that changes their meaning"
-        dimension = g.dimension_of(missing, extra) if has_bearer and has_force else "scope"
-        if not has_force and not missing and has_bearer:
-            dimension = "deontic_force"
-        dimension = "exception_set" if referring else dimension
-        self.report(dimension, s, f"norm {best!r} reads differently: {detail}")
-        return True
-
-    def _content(self, norm_id: str) -> Words:
-        v = self.v
-        return v.verbs[norm_id] + v.objects[norm_id] + v.rests[norm_id] + v.scopes[norm_id]
+        found = unlike(self.v, main, titled)
+        if found is not None:
+            self.report(found[0], s, found[1])
+        return found is not None
 
     # ---- what is said of a norm apart from it -----------------------------------------------
 
@@ -304,11 +353,16 @@ class _Reader:
         """Note a reference that does not name one norm."""
         self.report("exception_set", s, what)
 
-    def apart(self, s: Statement) -> None:
+    def apart(self, unit: Unit) -> None:
         """Read `Norm 3 (Title) does not apply where A, or where B`, or `is subject to norm 4`."""
-        head, exceptions = self._split(s, lex.SUSPEND_WHERE)
-        target = head[0].removeprefix(REFERENCE) if head and head[0].startswith(REFERENCE) else None
-        rest = head[1:]
+        s = unit.host
+        head_, exceptions = self._split(s, lex.SUSPEND_WHERE)
+        first = head_[0] if head_ else ""
+        target = first.removeprefix(REFERENCE) if first.startswith(REFERENCE) else None
+        rest = head_[1:]
+        bearer = self.v.bearers.get(target or "", ())
+        if bearer and rest[-1 - len(bearer) :] == ("bind", *bearer):
+            rest = rest[: -len(bearer)]
         prevailing: list[str] = []
         opener = next((o for o in lex.PREVAILED if starts(rest, 0, o)), None)
         if opener is not None:
@@ -324,14 +378,22 @@ class _Reader:
             f.where.startswith(f"line {s.line}:") for f in self.reading.findings
         ):
             self.report("exception_set", s, "an exception without a condition")
+        for one in unit.more:
+            exceptions += self._nor(one, bearer, bool(prevailing))
         norm = next((n for n in self.reading.norms if n.norm_id == target), None)
         if norm is None:
             self.report("exception_set", s, "exceptions to a norm that is not in the text")
             return
         norm.exceptions.extend(exceptions)
         norm.subject_to.extend(prevailing)
-        self.reading.blocks.add(s.block)
+        self.reading.blocks.update(one.block for one in unit.all)
 
-
-def _longest_first(clauses: Iterable[Words]) -> tuple[Words, ...]:
-    return tuple(sorted(clauses, key=lambda c: (-len(c), c)))
+    def _nor(self, s: Statement, bearer: Words, prevailing: bool) -> list[ReadException]:
+        """Read `nor does it apply where B` behind what suspends a norm."""
+        rest, found = self._split(s, lex.SUSPEND_WHERE)
+        if bearer and rest[-len(bearer) :] == bearer:
+            rest = rest[: -len(bearer)]
+        if rest not in NOR or not found or prevailing:
+            self.report("exception_set", s, f"not understood: {' '.join(rest)!r}")
+            return []
+        return found

@@ -10,7 +10,7 @@ from functools import lru_cache
 __all__ = ["Statement", "Token", "statements", "tokens"]
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’-][^\W_]+)*|[^\s*]")
-_MARKER = re.compile(r"\s*(?:[-*+•]|(\d+)[.)])\s+")
+_MARKER = re.compile(r"\s*(?:[-*+•]|\([a-z]\)|\((?:i{1,3}|iv|vi{0,3})\)|(\d+)[.)])\s+")
 _SENTENCE_END = re.compile(r"[.!?:](?:\s+(?=\S)|\s*$)")
 _CONTRACTION = re.compile(r"(\w+)n['’]t\Z")
 
@@ -28,7 +28,9 @@ class Statement:
     """One sentence, heading or label, and the line on which it begins.
 
     `number` is the list number of the block in which it stands; `first` says whether it opens
-    that block; `block` numbers the blocks of a text.
+    that block; `block` numbers the blocks of a text; `item` says whether the block is an item of a
+    list without numbers, `indent` how far it stands to the right, `colon` whether the statement
+    ends in a colon.
     """
 
     tokens: tuple[Token, ...]
@@ -37,6 +39,9 @@ class Statement:
     number: int | None = None
     heading: bool = False
     first: bool = False
+    item: bool = False
+    indent: int = 0
+    colon: bool = False
     words: tuple[str, ...] = field(init=False)
     """The compared words."""
 
@@ -46,7 +51,8 @@ class Statement:
     @property
     def quote(self) -> str:
         """The sentence, shortened, for messages."""
-        text = " ".join(t.raw for t in self.tokens)
+        # the "not" of a contraction is written in the word before it
+        text = " ".join(t.raw for t in self.tokens if t.text != "not" or t.raw.lower() == "not")
         text = re.sub(r" ([,.;:)?!])", r"\1", text).replace("( ", "(")
         return text if len(text) <= 90 else text[:87] + "..."
 
@@ -77,7 +83,7 @@ def statements(text: str) -> list[Statement]:
     a full stop, question mark, exclamation mark or colon before a blank or the end of its block.
     """
     found: list[Statement] = []
-    for index, (number, heading, lines) in enumerate(_blocks(text)):
+    for index, (block, lines) in enumerate(_blocks(text)):
         pending: tuple[Token, ...] = ()
         begun = 0
         first = True
@@ -92,13 +98,14 @@ def statements(text: str) -> list[Statement]:
                 stop = end.start() + (plain[end.start()] == "?")
                 pending += tokens(plain[start:stop])
                 if pending:
-                    found.append(Statement(pending, begun, index, number, heading, first))
+                    colon = plain[end.start()] == ":"
+                    found.append(block.statement(pending, begun, index, first, colon))
                     first = False
                 pending, start = (), end.end()
             begun = begun if pending else line_number
             pending += tokens(plain[start:])
         if pending:
-            found.append(Statement(pending, begun, index, number, heading, first))
+            found.append(block.statement(pending, begun, index, first, False))
     return found
 
 
@@ -109,22 +116,41 @@ def _is_abbreviation(before: str) -> bool:
     )
 
 
-def _blocks(text: str) -> Iterator[tuple[int | None, bool, list[tuple[int, str]]]]:
-    """Yield (list number, is a heading, lines) of every heading, list item and paragraph."""
-    lines: list[tuple[int, str]] = []
+@dataclass(frozen=True, slots=True)
+class _Block:
     number: int | None = None
+    heading: bool = False
+    item: bool = False
+    indent: int = 0
+
+    def statement(
+        self, found: tuple[Token, ...], line: int, index: int, first: bool, colon: bool
+    ) -> Statement:
+        return Statement(
+            found, line, index, self.number, self.heading, first, self.item, self.indent, colon
+        )
+
+
+def _blocks(text: str) -> Iterator[tuple[_Block, list[tuple[int, str]]]]:
+    """Yield every heading, list item and paragraph with its lines."""
+    lines: list[tuple[int, str]] = []
+    block = _Block()
     for line_number, line in enumerate(text.split("\n"), start=1):
         marker = _MARKER.match(line)
         is_heading = line.startswith("#")
         if lines and (not line.strip() or marker or is_heading):
-            yield number, False, lines
-            lines, number = [], None
+            yield block, lines
+            lines, block = [], _Block()
+        indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
         if is_heading:
-            yield None, True, [(line_number, line.lstrip("#").strip())]
+            yield _Block(heading=True), [(line_number, line.lstrip("#").strip())]
         elif marker:
             number = int(marker[1]) if marker[1] else None
+            block = _Block(number, item=number is None, indent=indent)
             lines = [(line_number, line[marker.end() :])]
         elif line.strip():
+            if not lines:
+                block = _Block(indent=indent)
             lines.append((line_number, line))
     if lines:
-        yield number, False, lines
+        yield block, lines

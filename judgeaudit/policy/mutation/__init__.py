@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from judgeaudit.core.records import Policy
 from judgeaudit.policy.mutation import (
+    constructions,
     exceptions,
     exceptions_ko,
     nested,
@@ -43,6 +44,7 @@ OPERATORS: dict[str, Operator] = {
         *exceptions.OPERATORS,
         *nested.OPERATORS,
         *references.OPERATORS,
+        *constructions.OPERATORS,
         *norms.OPERATORS,
         *verdict.OPERATORS,
         *whole.OPERATORS,
