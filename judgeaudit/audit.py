@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from judgeaudit.core.command import command_of, folder_of_choices
+from judgeaudit.core.command import extra_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import (
     AuditSpec,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.progress import ProgressMode
+    from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
 
 __all__ = [
@@ -89,6 +90,8 @@ class AuditResult:
         Whether the run was stopped before its end; the same choices resume it.
     planned : Estimate
         What the plan was thought to cost.
+    in_batches : int
+        Calls that the provider has in batches; the same choices go on with them.
     """
 
     card: JudgeCard
@@ -97,13 +100,14 @@ class AuditResult:
     folder: Path
     interrupted: bool
     planned: Estimate
+    in_batches: int = 0
 
     @property
     def exit_code(self) -> int:
-        """0 done, 130 interrupted, 3 no call answered."""
+        """0 done, or waiting for batches as asked; 130 interrupted, 3 no call answered."""
         if self.interrupted:
             return 130
-        return 0 if self.facts.n_answered else 3
+        return 0 if self.facts.n_answered or self.in_batches else 3
 
 
 def choose(config: Path | None = None, choices: dict[str, Any] | None = None) -> AuditSpec:
@@ -156,6 +160,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     from judgeaudit.core.clock import now_utc
     from judgeaudit.corpora import load
     from judgeaudit.engine import choices
+    from judgeaudit.engine.batch.choices import check_choices
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
@@ -190,6 +195,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
     renderings = certified(renderings, spec.certificates)
     template = load_judge_template(spec.template or choice.template_for(spec.judge))
     judge = choice.judge_spec(spec, template)
+    check_choices(spec, judge)
     corpus = load(
         spec.corpus,
         data=spec.data,
@@ -224,7 +230,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=_extra(spec) | drafted(policy),
+        extra=extra_of(spec) | drafted(policy),
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or folder_of_choices(spec), price)
 
@@ -258,6 +264,7 @@ def run(
         If the audit cannot begin or go on. What was answered is kept in the ledger.
     """
     from judgeaudit.engine import choices
+    from judgeaudit.engine.batch.manifest import refuse_calls_in_batches
     from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
     from judgeaudit.engine.progress import make_progress
@@ -269,28 +276,31 @@ def run(
         ready = prepare(_spec_from({**given, **more}))
     spec = ready.spec
     limits = choices.limits_of(spec, ready.judge)
+    path, progress = ready.folder / LEDGER, make_progress(show)
+    if spec.batch:
+        from judgeaudit.engine.batch.story import run_in_batches
+
+        summary = run_in_batches(
+            ready.plan, ready.meta, path, spec, limits=limits, progress=progress
+        )
+        with Ledger.open_readonly(path) as view:
+            return _finish(view, ready, created, summary)
+    refuse_calls_in_batches(ready.folder)
     if spec.executor == "ray":
         from judgeaudit.engine.executors import run_on_ray
 
-        summary = run_on_ray(
-            ready.plan,
-            ready.meta,
-            ready.folder / LEDGER,
-            spec,
-            limits=limits,
-            progress=make_progress(show),
-        )
-        with Ledger.open_readonly(ready.folder / LEDGER) as view:
-            return _finish(view, ready, created, interrupted=summary.interrupted)
+        summary = run_on_ray(ready.plan, ready.meta, path, spec, limits=limits, progress=progress)
+        with Ledger.open_readonly(path) as view:
+            return _finish(view, ready, created, summary)
     judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
-    with Ledger.open(ready.folder / LEDGER, ready.meta, ready.plan) as ledger:
+    with Ledger.open(path, ready.meta, ready.plan) as ledger:
         try:
             summary = run_plan_sync(
                 ready.plan,
                 judge,
                 ledger,
                 limits=limits,
-                progress=make_progress(show),
+                progress=progress,
                 budget=choices.budget_of(spec, ledger, ready.price),
                 price=ready.price,
             )
@@ -298,7 +308,7 @@ def run(
             # a mistyped model must not leave a ledger that refuses the right one
             ledger.discard()
             raise
-        return _finish(ledger, ready, created, interrupted=summary.interrupted)
+        return _finish(ledger, ready, created, summary)
 
 
 def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
@@ -372,18 +382,12 @@ def _card(
 
 
 def _finish(
-    view: LedgerView, ready: Prepared, created: str | None, *, interrupted: bool
+    view: LedgerView, ready: Prepared, created: str | None, summary: RunSummary
 ) -> AuditResult:
     from judgeaudit.cards import write
 
     # a ledger that was begun without certificates does not hold them
     made, scores, facts = _card(view, created, ready.spec.certificates)
     write(made, ready.folder)
-    return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
-
-
-def _extra(spec: AuditSpec) -> dict[str, Any]:
-    out: dict[str, Any] = {"command": command_of(spec)}
-    if spec.retry_truncated is not None:
-        out["retry_truncated"] = spec.retry_truncated
-    return out
+    ended = summary.interrupted, ready.plan.estimate, summary.in_batches
+    return AuditResult(made, scores, facts, ready.folder, *ended)

@@ -184,6 +184,21 @@ def _failures(f: Figures) -> Cell:
     return raw(joined([f"{count(n)} {kind}" for kind, n in counts]) if counts else "none")
 
 
+def _batches(found: object, answered: int) -> list[tuple[str, Cell]]:
+    """Say which answers came in the provider's batches; nothing where none did."""
+    if not isinstance(found, dict):
+        return []
+    known = {str(k): n for k, n in found.items() if isinstance(n, int)}
+    names = ", ".join(f"{k} ({count(n)})" for k, n in list(known.items())[:_MOST])
+    more = f", and {len(known) - _MOST} more" if len(known) > _MOST else ""
+    n = sum(known.values())
+    others = "" if n == answered else f", {count(answered - n)} by requests of their own"
+    return [
+        ("Calls made", raw(f"{count(n)} in batches{others}")),
+        ("Batches", ident(names + more)),
+    ]
+
+
 def provenance_section(f: Figures, card: JudgeCard) -> Section:
     """Lay out hashes, versions, costs and the command that makes the run again."""
     facts = f.facts
@@ -205,6 +220,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
         ("Run", _dates(f)),
         ("Requests", Cell(count(facts.requests))),
+        *_batches(facts.extra.get("batches"), facts.n_answered),
         ("Failures on the way", _failures(f)),
         ("Tokens", Cell(tokens)),
         ("Cost", raw(cost)),
@@ -215,7 +231,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
     ]
     run += [("Corpus note", raw(n)) for n in facts.corpus.notes[:_MOST]]
     run += [("Version", ident(f"{k} {v}")) for k, v in sorted(facts.versions.items())[:_MOST]]
-    others = [(k, v) for k, v in sorted(facts.extra.items()) if k != "command"]
+    others = [(k, v) for k, v in sorted(facts.extra.items()) if k not in {"command", "batches"}]
     run += [("Also", ident(f"{k}: {canonical_json(v)}", 200)) for k, v in others[:_MOST]]
     command = facts.extra.get("command")
     return Section(

@@ -55,9 +55,17 @@ def of_plan(ready: Prepared) -> str:
         f"plan     {estimate.n_calls} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
         f"price    {price}",
+        *_in_batches(ready),
         f"run      {ready.folder}",
     ]
     return plain("\n".join(lines))
+
+
+def _in_batches(ready: Prepared) -> list[str]:
+    spec = ready.spec
+    if not spec.batch:
+        return []
+    return [f"calls    in batches of at most {spec.batch_requests:,} requests and 200 MB"]
 
 
 def _norms(ready: Prepared) -> str:
@@ -106,6 +114,11 @@ def of_result(result: AuditResult) -> str:
         left = facts.n_planned - facts.n_answered
         lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
         lines.append("The same command goes on from here.")
+    if result.in_batches:
+        lines.append(
+            f"{result.in_batches} calls are with the provider, in batches: judgeaudit batch status "
+            f"{result.folder}. The same command goes on with them."
+        )
     if facts.failures:
         counts = ", ".join(f"{n} {kind}" for kind, n in facts.failures.items())
         lines.append(f"Failures on the way: {counts}")

@@ -5,25 +5,28 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec
 
-__all__ = ["command_of", "folder_of_choices"]
+__all__ = ["command_of", "extra_of", "folder_of_choices"]
 
 _NOT_IDENTITY: Final = (
     *("out", "certificates", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
     *("adaptive", "requests_per_minute", "tokens_per_minute"),
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
     *("executor", "workers"),
+    *("batch", "batch_wait", "batch_interval", "batch_requests"),
 )
+
+_NOT_WORDED: Final = ("out", "decoding", "batch_wait", "batch_interval", "batch_requests")
 
 
 def command_of(spec: AuditSpec) -> str:
     """Word the command that repeats an audit; paths are cut to their last part."""
     words = ["judgeaudit", "audit"]
-    for name, value in spec.model_dump(exclude_defaults=True, exclude={"out", "decoding"}).items():
+    for name, value in spec.model_dump(exclude_defaults=True, exclude=set(_NOT_WORDED)).items():
         flag = "--" + name.replace("_", "-")
         if name == "conditions":
             words += [w for c in value for w in ("--condition", c)]
@@ -36,6 +39,14 @@ def command_of(spec: AuditSpec) -> str:
         else:
             words += [flag, str(value)]
     return " ".join(w if w.startswith("…") else shlex.quote(w) for w in words)
+
+
+def extra_of(spec: AuditSpec) -> dict[str, Any]:
+    """Return what a ledger keeps of the choices beside its records."""
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out
 
 
 def folder_of_choices(spec: AuditSpec) -> Path:

@@ -29,6 +29,11 @@ SELECT count(*), count(prompt_tokens), sum(prompt_tokens),
 FROM verdicts
 """
 
+_BATCHES = """
+SELECT json_extract(extra, '$.batch_id') AS batch, count(*) FROM replies
+WHERE extra IS NOT NULL GROUP BY batch HAVING batch IS NOT NULL ORDER BY batch
+"""
+
 
 def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) -> RunFacts:
     """Gather outcomes, tokens, cost, time and provenance from a ledger.
@@ -72,6 +77,11 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost} of {n} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
+    batches = dict(db.execute(_BATCHES).fetchall())
+    extra = meta.extra
+    if batches:
+        # how many answers came in which of the provider's batches
+        extra = extra | {"batches": batches}
     return RunFacts(
         judge=meta.judge,
         judge_note=judge_note,
@@ -96,5 +106,5 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         ended=ended,
         ledger_sha256=view.content_sha256(),
         versions=versions,
-        extra=meta.extra,
+        extra=extra,
     )
