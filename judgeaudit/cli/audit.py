@@ -34,8 +34,9 @@ def audit(
     judge: Annotated[
         str | None,
         typer.Option(
-            help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model "
-            "(local:smollm2-135m, scripted:brittle_t4, replay:FILE). Default: local.",
+            help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model (direct:<name> for "
+            "a server at --api-base, local:smollm2-135m, scripted:brittle_t4, replay:FILE). "
+            "Default: local.",
             rich_help_panel=_WHO,
         ),
     ] = None,

@@ -8,7 +8,7 @@ from typing import Final
 
 __all__ = ["versions"]
 
-_NAMED: Final = ("judgeaudit", "litellm", "numpy", "scipy", "jinja2", "xllamacpp")
+_NAMED: Final = ("judgeaudit", "litellm", "aiohttp", "numpy", "scipy", "jinja2", "xllamacpp")
 
 
 def versions() -> dict[str, str]:

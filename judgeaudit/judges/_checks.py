@@ -12,7 +12,7 @@ from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import JudgeSpec
 from judgeaudit.judges._text import is_secret_name
 
-__all__ = ["check_address", "check_decoding", "check_endpoint"]
+__all__ = ["check_address", "check_decoding", "check_endpoint", "check_server"]
 
 _KEYS: Final = "Keys come from the environment only: a spec stands in the ledger and on the card"
 # Request arguments that are no property of the judge, or that would undo what the door promises.
@@ -34,6 +34,8 @@ _RESERVED: Final[dict[str, str]] = {
     **dict.fromkeys(("max_retries", "num_retries", "fallbacks"), "Only the runner asks again"),
     **dict.fromkeys(("cache", "caching", "mock_response"), "No cache may answer a repeat"),
 }
+# What a request holds one of, wherever it is written.
+_OURS: Final = frozenset({"seed", "n", "stream", "model", "messages"})
 _NO_SECRETS: Final = frozenset({"prompt_cache_key"})
 _SECRET_PARAMETER: Final = re.compile(r"(?i:^(?:key|sig|token|access_token|apikey)$)")
 
@@ -57,7 +59,9 @@ def check_decoding(spec: JudgeSpec) -> None:
     ConfigError
         Naming the parameter.
     """
-    for name in spec.decoding:
+    body = spec.decoding.get("extra_body")
+    beside = [k for k in body if k in _OURS] if isinstance(body, dict) else []
+    for name in (*spec.decoding, *beside):
         if why := _RESERVED.get(name):
             raise ConfigError(
                 f"{name!r} cannot be a decoding parameter", where=spec.model, mend=why
@@ -99,6 +103,28 @@ def check_address(spec: JudgeSpec) -> None:
             where="api_base",
             mend=_KEYS,
         )
+
+
+def check_server(spec: JudgeSpec) -> str:
+    """Return the address of a judge that is a model on a named server.
+
+    Raises
+    ------
+    ConfigError
+        If model or address is missing, or the address cannot be one.
+    """
+    if not spec.model.strip():
+        raise ConfigError(
+            f"the judge '{spec.backend}:' names no model",
+            mend=f"Write {spec.backend}:<model>, as the server calls it",
+        )
+    if spec.api_base is None:
+        raise ConfigError(
+            f"the judge '{spec.backend}:{spec.model}' has no address",
+            mend="Give the root of its server as --api-base, such as http://127.0.0.1:8000/v1",
+        )
+    check_address(spec)
+    return spec.api_base
 
 
 def check_endpoint(spec: JudgeSpec, provider: str) -> None:

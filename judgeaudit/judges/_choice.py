@@ -6,7 +6,7 @@ from typing import Any
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
-from judgeaudit.judges._checks import check_address, check_decoding
+from judgeaudit.judges._checks import check_address, check_decoding, check_server
 from judgeaudit.judges.base import JUDGES
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
 def split_judge(text: str) -> tuple[str, str]:
     """Split what the user calls a judge into backend and model.
 
-    `local`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours; anything else is
-    a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
+    `local`, `direct:<model>`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours;
+    anything else is a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
     """
     backend, _, model = text.partition(":")
     if "/" not in backend and backend in JUDGES:
@@ -65,10 +65,10 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
                     mend="The embedded model always answers by a grammar, with a seed a call",
                 )
         return local_spec(model or None, template=template, decoding=decoding)
-    if backend != "litellm" and spec.api_base:
+    if backend not in {"litellm", "direct"} and spec.api_base:
         raise ConfigError(
             f"--api-base does not go with judge {spec.judge!r}",
-            mend="It belongs to LiteLLM model strings, such as openai/<name>",
+            mend="It belongs to direct:<model>, and to LiteLLM model strings (openai/<name>)",
         )
     asked: dict[str, Any] = {
         "template_id": template.id,
@@ -83,16 +83,26 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         if not model:
             raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
         return replay_spec(model, **asked)
-    if backend == "litellm" and not model.rpartition("/")[2].strip():
+    made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
+    # here already: a plan or a price of what cannot be asked would be worth nothing
+    _check(made)
+    return made
+
+
+def _check(made: JudgeSpec) -> None:
+    model = made.model
+    if made.backend == "direct":
+        check_server(made)
+    elif made.backend == "litellm" and model.startswith("direct/"):
+        named = model.removeprefix("direct/") or "<model>"
+        raise ConfigError(f"the judge {model!r} is no model string", mend=f"Write direct:{named}")
+    elif made.backend == "litellm" and not model.rpartition("/")[2].strip():
         raise ConfigError(
             f"the judge {model!r} names no model",
             mend="Write provider/model, such as openai/gpt-5.4-mini",
         )
-    made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
-    # here already: a plan or a price of what cannot be asked would be worth nothing
     check_address(made)
     check_decoding(made)
-    return made
 
 
 def concurrency_for(judge: JudgeSpec) -> int:

@@ -74,6 +74,7 @@ _UNREACHED: Final = re.compile(
     r"|name resolution|nodename nor servname|no address associated|connection attempts failed",
     re.IGNORECASE,
 )
+_TLS: Final = re.compile(r"certificate verify failed|\[SSL: ", re.IGNORECASE)
 _TRANSPORT: Final = frozenset(
     {
         "apiconnectionerror",
@@ -238,9 +239,7 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
         what = "the server answered with a body that is no chat completion"
         return Fault(TransientError, what, code="unreadable_body", quotes=False)
     if _UNREACHED.search(f.everything) or "connectionrefusederror" in f.kinds:
-        what = f"no server answers at {address}"
-        mend = "Start the server, or correct its address"
-        return Fault(TransientError, what, mend, "unreachable", quotes=False)
+        return _unreached(f, address)
     if f.kinds & _TIMEOUT:
         return Fault(TransientError, "no answer in time", code="timeout", quotes=False)
     if _NO_KEY.search(f.everything):
@@ -251,6 +250,15 @@ def _unanswered(f: Facts, key_name: str | None, address: str) -> Fault | None:
         what = "the connection was cut in mid-answer" if cut else "the connection was lost"
         return Fault(TransientError, what, code="connection", quotes=False)
     return None
+
+
+def _unreached(f: Facts, address: str) -> Fault:
+    what, mend = f"no server answers at {address}", "Start the server, or correct its address"
+    if _TLS.search(f.everything):
+        what = f"no TLS connection to {address}"
+        mend = "Correct the address (http or https), or name the authority that signed the "
+        mend += "server's certificate in SSL_CERT_FILE"
+    return Fault(TransientError, what, mend, "unreachable", quotes=False)
 
 
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:

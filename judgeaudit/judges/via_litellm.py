@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import datetime as dt
 import json
 import os
 import time
@@ -18,7 +17,8 @@ from typing import Any, Final
 from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
 from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
-from judgeaudit.judges._faults import gather, read_fault, retry_after
+from judgeaudit.judges._ending import Ending
+from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
@@ -189,22 +189,9 @@ class LiteLLMJudge:
         )
 
     def _failed(self, exc: Exception, seconds: float) -> JudgeError | Reply:
-        facts = gather(exc)
         address = self._spec.api_base or "the provider's address"
-        fault = read_fault(facts, self._key_name, address)
-        # scrubbed before it is cut: half a key would not be known as one
-        said = short(self._scrub.message(" ".join(facts.message.split())), 300).rstrip(".")
-        if fault.kind is None:
-            return Reply(text=None, finish_reason=fault.what, refusal=said or None, seconds=seconds)
-        wait = retry_after(facts.headers, dt.datetime.now(dt.UTC))
-        return fault.kind(
-            self._scrub.message(fault.what) + (f": {said}" if fault.quotes and said else ""),
-            where=self._spec.model if address in fault.what else self._where(),
-            mend=fault.mend,
-            status=facts.status,
-            code=fault.code,
-            retry_after=wait if fault.kind is TransientError else None,
-        )
+        ending = Ending(self._spec.model, self._where(), address, self._key_name, self._scrub)
+        return ending.of(gather(exc), seconds)
 
     def _read(self, answer: Any, seconds: float) -> Reply:
         choices = getattr(answer, "choices", None) or [None]

@@ -47,6 +47,7 @@ def test_a_registry_refuses_two_of_one_name_and_names_the_known():
 
 HEAVY = (
     "litellm", "datasets", "pandas", "scipy", "matplotlib", "tenacity", "openai", "statsmodels",
+    "aiohttp",
 )  # fmt: skip
 
 

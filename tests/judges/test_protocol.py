@@ -30,6 +30,12 @@ def litellm_spec():
 
 
 @pytest.fixture
+def direct_spec():
+    with Loopback() as server:
+        yield JudgeSpec(backend="direct", model="toy", api_base=server.api_base), server
+
+
+@pytest.fixture
 def scripted_spec():
     return JudgeSpec(backend="scripted", model="quiet"), None
 
@@ -44,7 +50,7 @@ def replay_spec(tmp_path):
     return JudgeSpec(backend="replay", model=str(path)), None
 
 
-@pytest.fixture(params=["litellm", "scripted", "replay"])
+@pytest.fixture(params=["litellm", "direct", "scripted", "replay"])
 def case(request):
     return request.getfixturevalue(f"{request.param}_spec")
 
@@ -65,7 +71,7 @@ async def asked(judge: Judge, times: int = 1) -> list[Reply]:
 
 def test_every_backend_of_this_room_is_in_this_suite():
     # `local` has a suite of its own: it needs weights
-    assert set(JUDGES.names()) - {"local"} == {"litellm", "replay", "scripted"}
+    assert set(JUDGES.names()) - {"local"} == {"direct", "litellm", "replay", "scripted"}
 
 
 def test_the_spec_is_the_one_it_was_made_from_and_stays_so(case):

@@ -7,11 +7,13 @@ import contextlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from judge_world import PROMPT, ask, call, spec_of
+from judge_world import PROMPT, ask, both_doors, call, judge_of, spec_of
 from loopback import Answer, Loopback, always, completion, says
 
+import judgeaudit
 from judgeaudit.core.errors import PermanentError
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import JudgePrompt, JudgeSpec, Message, Reply
@@ -32,10 +34,11 @@ def test_it_is_the_backend_litellm():
     assert JUDGES["litellm"] is LiteLLMJudge
 
 
-def test_messages_and_decoding_are_sent_as_they_stand():
+@both_doors
+def test_messages_and_decoding_are_sent_as_they_stand(model):
     decoding = {"temperature": 0.7, "max_tokens": 33, "top_p": 0.9, "extra_body": {"top_k": 5}}
     with Loopback() as server:
-        ask(server, decoding=decoding)
+        ask(server, model=model, decoding=decoding)
     sent = server.seen[0].body
     assert [m.model_dump() for m in PROMPT.messages] == sent.pop("messages")
     assert sent == {"model": "toy", "temperature": 0.7, "max_tokens": 33, "top_p": 0.9, "top_k": 5}
@@ -58,17 +61,19 @@ def test_messages_and_decoding_are_sent_as_they_stand():
         ("grammar", {"grammar": VERDICT_GRAMMAR}),
     ],
 )
-def test_output_format(output_format, sent):
+@both_doors
+def test_output_format(output_format, sent, model):
     with Loopback() as server:
-        ask(server, output_format=output_format)
+        ask(server, model=model, output_format=output_format)
     body = server.seen[0].body
     assert sent == {k: v for k, v in body.items() if k not in {"model", "messages"}}
 
 
-def test_a_format_of_the_specs_own_wins():
+@both_doors
+def test_a_format_of_the_specs_own_wins(model):
     own = {"grammar": 'root ::= "SAFE" | "UNSAFE"', "cache_prompt": False}
     with Loopback() as server:
-        ask(server, output_format="grammar", decoding={"extra_body": own})
+        ask(server, model=model, output_format="grammar", decoding={"extra_body": own})
     assert own.items() <= server.seen[0].body.items()
 
 
@@ -95,9 +100,10 @@ def test_no_route_changes_what_the_next_call_sends(model):
         asyncio.run(twice(server))
 
 
-def test_seeds_are_sent_only_if_the_spec_says_so_and_differ_by_call():
+@both_doors
+def test_seeds_are_sent_only_if_the_spec_says_so_and_differ_by_call(model):
     async def seeds(server: Loopback, *, sends: bool) -> None:
-        judge = LiteLLMJudge(spec_of(server, sends_seed=sends))
+        judge = judge_of(spec_of(server, model=model, sends_seed=sends))
         for condition in ("base", "T1"):
             for repeat in range(2):
                 await judge.ask(PROMPT, call(condition=condition, repeat=repeat))
@@ -114,9 +120,10 @@ def test_seeds_are_sent_only_if_the_spec_says_so_and_differ_by_call():
     assert len(set(sent)) == 4
 
 
-def test_a_reply_holds_what_the_server_said():
+@both_doors
+def test_a_reply_holds_what_the_server_said(model):
     with Loopback() as server:
-        reply = ask(server)
+        reply = ask(server, model=model)
     assert (server.n_requests, reply.attempts) == (1, 1)
     assert (
         reply.served_model,
@@ -129,10 +136,11 @@ def test_a_reply_holds_what_the_server_said():
     assert parse(reply).outcome == "verdict"
 
 
-def test_what_the_server_did_not_say_is_none():
+@both_doors
+def test_what_the_server_did_not_say_is_none(model):
     bare = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "SAFE"}}]}
     with Loopback(always(Answer(body=bare))) as server:
-        reply = ask(server)
+        reply = ask(server, model=model)
     assert reply.text == "SAFE"
     for name in (
         "served_model",
@@ -144,24 +152,27 @@ def test_what_the_server_did_not_say_is_none():
         assert getattr(reply, name) is None, name
 
 
-def test_a_request_id_in_the_headers_is_kept():
+@both_doors
+def test_a_request_id_in_the_headers_is_kept(model):
     answer = Answer(body=completion("SAFE"), headers={"x-request-id": "req_7"})
     with Loopback(always(answer)) as server:
-        assert ask(server).request_id == "req_7"
+        assert ask(server, model=model).request_id == "req_7"
 
 
 @pytest.mark.parametrize("text", ["\ud800 SAFE \udfff", "a\x00b", "\u2028\u0085", "안전 🙂"])
-def test_any_text_comes_back_storable(text):
+@both_doors
+def test_any_text_comes_back_storable(text, model):
     with Loopback(says(text)) as server:
-        reply = ask(server)
+        reply = ask(server, model=model)
     assert reply == Reply.model_validate_json(reply.model_dump_json())
 
 
-def test_a_prompt_with_lone_surrogates_is_sent():
+@both_doors
+def test_a_prompt_with_lone_surrogates_is_sent(model):
     odd = JudgePrompt(messages=(Message(role="user", content="bad \ud800 half"),))
 
     async def one(server: Loopback) -> None:
-        judge = LiteLLMJudge(spec_of(server))
+        judge = judge_of(spec_of(server, model=model))
         await judge.ask(odd, call())
         await judge.aclose()
 
@@ -211,9 +222,10 @@ def test_cost_is_usage_times_price():
 # -- many, and the end ----------------------------------------------------------------------------
 
 
-def test_calls_in_flight_are_one_request_each_and_repeats_are_never_cached():
+@both_doors
+def test_calls_in_flight_are_one_request_each_and_repeats_are_never_cached(model):
     async def many(server: Loopback) -> list[Reply]:
-        judge = LiteLLMJudge(spec_of(server))
+        judge = judge_of(spec_of(server, model=model))
         try:
             return await asyncio.gather(
                 *(judge.ask(PROMPT, call(repeat=k % 20)) for k in range(60))
@@ -227,9 +239,10 @@ def test_calls_in_flight_are_one_request_each_and_repeats_are_never_cached():
     assert server.most_in_flight > 10
 
 
-def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone():
+@both_doors
+def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone(model):
     async def both(server: Loopback) -> None:
-        one, other = LiteLLMJudge(spec_of(server)), LiteLLMJudge(spec_of(server))
+        one, other = judge_of(spec_of(server, model=model)), judge_of(spec_of(server, model=model))
         await one.ask(PROMPT, call())
         async with asyncio.TaskGroup() as group:
             group.create_task(other.ask(PROMPT, call()))
@@ -238,7 +251,7 @@ def test_closing_one_judge_leaves_the_call_of_another_in_flight_alone():
             await one.aclose()
             await one.aclose()
         await other.aclose()
-        again = LiteLLMJudge(spec_of(server))
+        again = judge_of(spec_of(server, model=model))
         await again.ask(PROMPT, call())
         await again.aclose()
 
@@ -263,9 +276,10 @@ def test_closing_a_judge_that_was_never_asked_leaves_other_users_of_litellm_alon
     asyncio.run(story())
 
 
-def test_cancelling_a_call_ends_it_as_cancelled():
+@both_doors
+def test_cancelling_a_call_ends_it_as_cancelled(model):
     async def story(server: Loopback) -> None:
-        judge = LiteLLMJudge(spec_of(server))
+        judge = judge_of(spec_of(server, model=model))
         try:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
@@ -279,17 +293,19 @@ def test_cancelling_a_call_ends_it_as_cancelled():
 
 
 def child(code: str, tmp_path) -> dict[str, object]:
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    # the package under test, wherever it lies
+    here = str(Path(judgeaudit.__file__).parents[1])
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": here}
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return json.loads(done.stdout)
 
 
-def test_the_module_loads_without_litellm(tmp_path):
+def test_the_doors_load_without_their_libraries(tmp_path):
     code = """
-import json, sys, judgeaudit.judges.via_litellm
-print(json.dumps({"loaded": sorted({"litellm", "openai", "httpx"} & set(sys.modules))}))
+import json, sys, judgeaudit.judges.direct, judgeaudit.judges.via_litellm
+print(json.dumps({"loaded": sorted({"litellm", "openai", "httpx", "aiohttp"} & set(sys.modules))}))
 """
     assert child(code, tmp_path) == {"loaded": []}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from judge_world import PROMPT, SENTINEL, ask, call, spec_of
+from judge_world import PROMPT, SENTINEL, Door, ask, both_doors, call, judge_of, spec_of
 from loopback import Loopback
 
 from judgeaudit.core.errors import ConfigError, QuotaExhaustedError, TransientError
@@ -20,7 +20,7 @@ def _no_keys(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def probe(judge: LiteLLMJudge) -> Reply:
+def probe(judge: Door) -> Reply:
     async def one() -> Reply:
         try:
             return await judge.probe()
@@ -61,17 +61,19 @@ def test_other_spellings_of_a_key_that_litellm_reads_are_accepted(model, variabl
     assert LiteLLMJudge(JudgeSpec(backend="litellm", model=model)).spec.model == model
 
 
-def test_a_server_of_ones_own_needs_no_key_and_gets_a_dummy():
+@both_doors
+def test_a_server_of_ones_own_needs_no_key_and_gets_a_dummy(model):
     with Loopback() as server:
-        ask(server)
+        ask(server, model=model)
     assert server.seen[0].headers["authorization"] == "Bearer no-key"
 
 
-def test_a_key_that_is_handed_over_wins_and_is_not_in_spec_or_repr(monkeypatch):
+@both_doors
+def test_a_key_that_is_handed_over_wins_and_is_not_in_spec_or_repr(monkeypatch, model):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
 
-    async def one(server: Loopback) -> LiteLLMJudge:
-        judge = LiteLLMJudge(spec_of(server), api_key=SENTINEL)
+    async def one(server: Loopback) -> Door:
+        judge = judge_of(spec_of(server, model=model), api_key=SENTINEL)
         await judge.ask(PROMPT, call())
         await judge.aclose()
         return judge
@@ -153,53 +155,62 @@ def test_a_key_inside_of_a_nested_parameter_is_refused():
         LiteLLMJudge(spec)
 
 
-def test_parameters_that_only_sound_like_keys_or_tokens_are_sent():
+@both_doors
+def test_parameters_that_only_sound_like_keys_or_tokens_are_sent(model):
     decoding = {"max_tokens": 9, "prompt_cache_key": "a", "stop": ["x"]}
     with Loopback() as server:
-        ask(server, decoding=decoding)
+        ask(server, model=model, decoding=decoding)
     assert decoding.items() <= server.seen[0].body.items()
 
 
 # -- the probe -----------------------------------------------------------------------------------
 
 
-def test_probe_makes_one_request_with_the_judges_own_parameters():
+@both_doors
+def test_probe_makes_one_request_with_the_judges_own_parameters(model):
     with Loopback() as server:
-        judge = LiteLLMJudge(spec_of(server, decoding={"temperature": 0.5}, sends_seed=True))
+        judge = judge_of(
+            spec_of(server, model=model, decoding={"temperature": 0.5}, sends_seed=True)
+        )
         assert isinstance(judge, ProbedJudge)
         assert probe(judge).served_model == "loopback-1"
     assert server.n_requests == 1
     assert {"temperature", "seed"} <= set(server.seen[0].body)
 
 
-def test_probe_where_nobody_listens():
+@both_doors
+def test_probe_where_nobody_listens(model):
     with Loopback() as server:
         pass
     with pytest.raises(ConfigError) as caught:
-        probe(LiteLLMJudge(spec_of(server)))
+        probe(judge_of(spec_of(server, model=model)))
     assert server.api_base in str(caught.value)
     assert "Start the server" in str(caught.value)
 
 
-def test_probe_with_a_wrong_key_names_the_variable(monkeypatch):
+@both_doors
+def test_probe_with_a_wrong_key_names_the_variable(monkeypatch, model):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     with Loopback(key="another") as server, pytest.raises(ConfigError, match="OPENAI_API_KEY"):
-        probe(LiteLLMJudge(spec_of(server)))
+        probe(judge_of(spec_of(server, model=model)))
 
 
-def test_probe_of_an_unknown_model_lists_what_the_server_has():
+@both_doors
+def test_probe_of_an_unknown_model_lists_what_the_server_has(model):
     with Loopback("404") as server, pytest.raises(ConfigError, match="lists loopback-1"):
-        probe(LiteLLMJudge(spec_of(server)))
+        probe(judge_of(spec_of(server, model=model)))
     assert server.n_requests == 1
 
 
-def test_probe_names_a_refused_temperature():
+@both_doors
+def test_probe_names_a_refused_temperature(model):
     with Loopback("no_temperature") as server, pytest.raises(ConfigError, match="Take temperature"):
-        probe(LiteLLMJudge(spec_of(server, decoding={"temperature": 0})))
+        probe(judge_of(spec_of(server, model=model, decoding={"temperature": 0})))
 
 
-def test_probe_of_a_busy_server_is_no_mistake_of_the_user():
+@both_doors
+def test_probe_of_a_busy_server_is_no_mistake_of_the_user(model):
     with Loopback("503") as server, pytest.raises(TransientError):
-        probe(LiteLLMJudge(spec_of(server)))
+        probe(judge_of(spec_of(server, model=model)))
     with Loopback("quota") as server, pytest.raises(QuotaExhaustedError):
-        probe(LiteLLMJudge(spec_of(server)))
+        probe(judge_of(spec_of(server, model=model)))

@@ -6,7 +6,7 @@ import json
 import traceback
 
 import pytest
-from judge_world import SENTINEL, ask
+from judge_world import DOORS, SENTINEL, ask, both_doors
 from loopback import BEHAVIOURS, Answer, Loopback, always, completion, error, says
 
 from judgeaudit.core.errors import JudgeError, PermanentError, QuotaExhaustedError, TransientError
@@ -33,13 +33,13 @@ FAULTS: list[tuple[str, type[JudgeError], int | None, str | None, float | None]]
     ("bad_request", PermanentError, 400, "invalid_value", None),
     ("context_length", PermanentError, 400, "context_length_exceeded", None),
 ]
-# through the OpenAI client, and through LiteLLM's own HTTP code
-MODELS = ("openai/toy", "hosted_vllm/toy", "deepseek/toy")
+# through the OpenAI client, through LiteLLM's own HTTP code, and through the direct door
+MODELS = ("openai/toy", "hosted_vllm/toy", "deepseek/toy", "direct:toy")
 
 
-# the time limit is the door's own, whatever the route: two slow cases will do
+# the time limit is the door's own, whatever the route: two slow cases a door will do
 SLOW = {"hang", "drip"}
-CASES = [(f, m) for f in FAULTS for m in MODELS if f[0] not in SLOW or m == MODELS[0]]
+CASES = [(f, m) for f in FAULTS for m in MODELS if f[0] not in SLOW or m in DOORS]
 
 
 @pytest.mark.parametrize(("fault", "model"), CASES, ids=lambda x: x if isinstance(x, str) else x[0])
@@ -60,9 +60,10 @@ def test_fault(fault, model):
     assert server.api_base in str(caught.value)
 
 
-def test_retry_after_as_a_date_is_counted_from_now():
+@both_doors
+def test_retry_after_as_a_date_is_counted_from_now(model):
     with Loopback("429_date") as server, pytest.raises(TransientError) as caught:
-        ask(server)
+        ask(server, model=model)
     assert caught.value.retry_after is not None
     assert 25 < caught.value.retry_after <= 30
 
@@ -76,7 +77,6 @@ def test_retry_after_as_a_date_is_counted_from_now():
         ("{}", "unreadable_body"),
         ('{"choices": null}', "unreadable_body"),
         ('{"choices": [{"finish_reason": "stop"}]}', "unreadable_body"),
-        (json.dumps({"error": {"message": "boom", "code": 502}}), None),
     ],
 )
 @pytest.mark.parametrize("model", MODELS)
@@ -87,45 +87,64 @@ def test_a_200_that_is_no_completion_may_be_asked_again(body, code, model):
     assert server.n_requests == 1
 
 
-def test_a_proxy_page_with_a_status_keeps_the_status():
+@both_doors
+def test_an_error_inside_of_a_good_status_keeps_the_number_that_it_states(model):
+    body = {"error": {"message": "upstream is busy", "code": 503}}
+    with Loopback(always(Answer(body=body))) as server, pytest.raises(TransientError) as caught:
+        ask(server, model=model)
+    # LiteLLM does not hand it on
+    assert caught.value.status == (503 if model.startswith("direct") else None)
+    assert caught.value.code is None
+    assert "upstream is busy" in str(caught.value)
+
+
+@both_doors
+def test_a_proxy_page_with_a_status_keeps_the_status(model):
     page = always(Answer(502, "<html>bad gateway</html>"))
     with Loopback(page) as server, pytest.raises(TransientError) as caught:
-        ask(server)
+        ask(server, model=model)
     assert caught.value.status == 502
 
 
-def test_exhausted_credit_that_says_so_in_words_only():
+@both_doors
+def test_exhausted_credit_that_says_so_in_words_only(model):
     words = "Your credit balance is too low to access this API."
     answer = error(400, words, None, "invalid_request_error")
     with Loopback(always(answer)) as server, pytest.raises(QuotaExhaustedError):
-        ask(server)
+        ask(server, model=model)
 
 
-def test_a_trajectory_about_money_in_an_error_message_is_no_exhausted_credit():
+@both_doors
+def test_a_trajectory_about_money_in_an_error_message_is_no_exhausted_credit(model):
     said = f"Invalid input: {'x' * 60} your credit balance is too low, the bank said"
     with Loopback(always(error(400, said, None))) as server, pytest.raises(PermanentError):
-        ask(server)
+        ask(server, model=model)
 
 
-def test_a_limit_per_minute_that_speaks_of_a_quota_is_no_exhausted_credit():
+@both_doors
+def test_a_limit_per_minute_that_speaks_of_a_quota_is_no_exhausted_credit(model):
     answer = error(429, "You exceeded your current quota. Please retry in 23 s.", None, "RESOURCE")
     with Loopback(always(answer)) as server, pytest.raises(TransientError):
-        ask(server)
+        ask(server, model=model)
 
 
-def test_nobody_listens():
+@both_doors
+def test_nobody_listens(model):
     with Loopback() as server:
         pass
     with pytest.raises(TransientError) as caught:
-        ask(server)
+        ask(server, model=model)
     assert caught.value.code == "unreachable"
-    said = f"openai/toy: no server answers at {server.api_base}. Start the server"
+    said = (
+        f"{model.removeprefix('direct:')}: no server answers at {server.api_base}. Start the server"
+    )
     assert str(caught.value).startswith(said)
 
 
-def test_refused_temperature_is_named():
+@both_doors
+def test_refused_temperature_is_named(model):
     with Loopback("no_temperature") as server, pytest.raises(PermanentError) as caught:
-        ask(server, decoding={"temperature": 0.2})
+        ask(server, model=model, decoding={"temperature": 0.2})
     assert caught.value.code == "unsupported_parameter"
     assert "refuses the parameter temperature" in str(caught.value)
     assert server.n_requests == 1
@@ -165,9 +184,10 @@ def test_answers_that_are_outcomes(name, outcome, label, model):
     assert server.n_requests == 1
 
 
-def test_a_fenced_answer_after_a_think_block_is_read_and_the_decoy_is_not():
+@both_doors
+def test_a_fenced_answer_after_a_think_block_is_read_and_the_decoy_is_not(model):
     with Loopback("think_then_fence") as server:
-        reply = ask(server)
+        reply = ask(server, model=model)
     assert "Perhaps" in (reply.reasoning or "")
     verdict = parse(reply)
     decoy = json.loads((reply.reasoning or "").removeprefix("Perhaps ").removesuffix("?"))
@@ -180,12 +200,13 @@ def test_every_ready_behaviour_is_covered():
     assert set(BEHAVIOURS) == tested | named
 
 
-def test_the_key_is_in_the_request_and_nowhere_else(monkeypatch, capfd, caplog):
+@both_doors
+def test_the_key_is_in_the_request_and_nowhere_else(monkeypatch, capfd, caplog, model):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     leak = f"Incorrect API key provided: {SENTINEL}. Also sk-other-key-abcdefgh"
     with Loopback(always(error(401, leak, "invalid_api_key"))) as server:
         with pytest.raises(PermanentError) as caught:
-            ask(server)
+            ask(server, model=model)
         assert f"Bearer {SENTINEL}" == server.seen[0].headers["authorization"]
     shown = "".join(traceback.format_exception(caught.value))
     assert "Incorrect API key provided: [key]" in shown
@@ -198,26 +219,29 @@ def test_the_key_is_in_the_request_and_nowhere_else(monkeypatch, capfd, caplog):
     assert caught.value.__context__ is None
 
 
-def test_a_key_at_the_place_where_a_message_is_cut_is_no_leak(monkeypatch):
+@both_doors
+def test_a_key_at_the_place_where_a_message_is_cut_is_no_leak(monkeypatch, model):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     for start in range(270, 300, 4):
         long = error(400, "x" * start + f" {SENTINEL} and more" * 3, None)
         with Loopback(always(long)) as server, pytest.raises(PermanentError) as caught:
-            ask(server)
+            ask(server, model=model)
         assert "SENTI" not in str(caught.value)
 
 
 @pytest.mark.parametrize("where", ["content", "refusal", "reasoning_content"])
-def test_a_key_that_a_server_echoes_does_not_reach_the_reply(where, monkeypatch):
+@both_doors
+def test_a_key_that_a_server_echoes_does_not_reach_the_reply(where, monkeypatch, model):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     body = completion(f"you sent {SENTINEL}", message={where: f"you sent {SENTINEL}"})
     with Loopback(always(Answer(body=body))) as server:
-        reply = ask(server)
+        reply = ask(server, model=model)
     assert "SENTINEL" not in reply.model_dump_json()
     assert "you sent [key]" in reply.model_dump_json()
 
 
-def test_a_key_invented_by_a_trajectory_stays_in_the_answer(monkeypatch):
+@both_doors
+def test_a_key_invented_by_a_trajectory_stays_in_the_answer(monkeypatch, model):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     with Loopback(says("it leaked sk-abcdefghijklmnop")) as server:
-        assert ask(server).text == "it leaked sk-abcdefghijklmnop"
+        assert ask(server, model=model).text == "it leaked sk-abcdefghijklmnop"

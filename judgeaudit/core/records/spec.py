@@ -43,7 +43,8 @@ class AuditSpec(Record):
     ----------
     judge : str
         A LiteLLM model string (`openai/gpt-5.4-mini`), or `backend:model` for a judge of another
-        backend (`local:smollm2-135m`, `scripted:brittle_t4`, `replay:FILE`).
+        backend (`direct:<name>` for a server at `api_base`, `local:smollm2-135m`,
+        `scripted:brittle_t4`, `replay:FILE`).
     api_base : str, optional
         Root of an OpenAI-compatible server, for instance `http://127.0.0.1:8000/v1`.
     corpus, data, subset, limit, labels, assume_ambiguity, revision
