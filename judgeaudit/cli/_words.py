@@ -93,6 +93,8 @@ def _evidence(ready: Prepared) -> list[str]:
 
 def of_result(result: AuditResult) -> str:
     """Say what came out, and where the card lies."""
+    if result.in_batches and not result.facts.n_answered:
+        return plain(_with_the_provider(result))
     made, facts = result.card, result.facts
     lines = ["", made.headline.sentence, ""]
     for metric, condition, title in (
@@ -115,10 +117,7 @@ def of_result(result: AuditResult) -> str:
         lines.append(f"Interrupted: {left} of {facts.n_planned} calls are left.")
         lines.append("The same command goes on from here.")
     if result.in_batches:
-        lines.append(
-            f"{result.in_batches} calls are with the provider, in batches: judgeaudit batch status "
-            f"{result.folder}. The same command goes on with them."
-        )
+        lines.append(_with_the_provider(result))
     if facts.failures:
         counts = ", ".join(f"{n} {kind}" for kind, n in facts.failures.items())
         lines.append(f"Failures on the way: {counts}")
@@ -126,6 +125,13 @@ def of_result(result: AuditResult) -> str:
         lines.append(cost)
     lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")
     return plain("\n".join(lines))
+
+
+def _with_the_provider(result: AuditResult) -> str:
+    return (
+        f"{result.in_batches} calls are with the provider, in batches: judgeaudit batch status "
+        f"{result.folder}. The same command goes on with them."
+    )
 
 
 def _estimate(score: Score) -> str:

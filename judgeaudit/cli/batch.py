@@ -61,11 +61,10 @@ def write(**flags: Any) -> None:
 @app.command()
 def submit(run: _Run) -> None:
     """Send the batch files of a run that the provider does not have yet."""
-    from judgeaudit.cli import _out
     from judgeaudit.core.terminal import plain
     from judgeaudit.engine.batch.story import submit_all
 
-    sent = submit_all(_folder(run), lambda line: _out.aside(plain(line)))
+    sent = submit_all(_folder(run), _aside)
     for e in sent:
         typer.echo(plain(f"{e.name}  {e.batch_id}  {e.status}  {e.n} calls"))
     if not sent:
@@ -75,11 +74,10 @@ def submit(run: _Run) -> None:
 @app.command()
 def status(run: _Run) -> None:
     """Say how far the batches of a run are; changes nothing."""
-    from judgeaudit.cli import _out
     from judgeaudit.core.terminal import plain
     from judgeaudit.engine.batch.story import looks
 
-    for look in looks(_folder(run), lambda line: _out.aside(plain(line))):
+    for look in looks(_folder(run), _aside):
         typer.echo(plain(_said(look)))
 
 
@@ -108,15 +106,14 @@ def ingest(
         ),
     ] = None,
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on the way.")] = False,
 ) -> None:
     """Take what batches brought into the ledger of a run; each answer once."""
     from judgeaudit.core.terminal import plain
     from judgeaudit.engine.batch.story import ingest as taking
-    from judgeaudit.engine.progress import make_progress
 
     folder = _folder(run)
-    found, waiting = taking(folder, files or (), make_progress("quiet" if quiet else "plain"))
+    found, waiting = taking(folder, files or (), None if quiet else _aside)
     for name, taken in found:
         for line in taken.lines():
             typer.echo(plain(f"{name}: {line}"))
@@ -137,11 +134,10 @@ def cancel(
     ] = None,
 ) -> None:
     """Cancel batches at the provider, and drop those that were never submitted."""
-    from judgeaudit.cli import _out
     from judgeaudit.core.terminal import plain
     from judgeaudit.engine.batch.story import cancel as cancelling
 
-    for line in cancelling(_folder(run), name, lambda said: _out.aside(plain(said))):
+    for line in cancelling(_folder(run), name, _aside):
         typer.echo(plain(line))
 
 
@@ -160,6 +156,13 @@ def bind(
 
     entry = binding(_folder(run), name, batch_id)
     typer.echo(plain(f"{entry.name}  {entry.batch_id or 'not submitted'}"))
+
+
+def _aside(line: str) -> None:
+    from judgeaudit.cli import _out
+    from judgeaudit.core.terminal import plain
+
+    _out.aside(plain(line))
 
 
 def _folder(run: Path) -> Path:

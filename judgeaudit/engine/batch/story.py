@@ -132,7 +132,7 @@ def submit_all(run: Path, note: Callable[[str], None]) -> list[Entry]:
     limits = Limits()
     with Ledger.reopen(run / _LEDGER) as ledger:
         book, codec = _again(run, ledger)
-        drop_answered(Desk(ledger, book, codec, SilentProgress()))
+        drop_answered(Desk(ledger, book, codec, _Notes(note)))
         with Server(codec, limits, note) as server:
             for entry in book.entries:
                 if not entry.over:
@@ -173,7 +173,7 @@ def looks(run: Path, note: Callable[[str], None]) -> list[Look]:
 
 
 def ingest(
-    run: Path, files: Sequence[Path], progress: Progress
+    run: Path, files: Sequence[Path], note: Callable[[str], None] | None = None
 ) -> tuple[list[tuple[str, Taken]], list[Entry]]:
     """Take in what batches brought: from the server, or from files that were fetched by hand.
 
@@ -183,8 +183,8 @@ def ingest(
         Folder of the run.
     files : sequence of Path
         Output files and error files; none: ask the server.
-    progress : Progress
-        Told of every call.
+    note : callable, optional
+        Told what happens on the way.
 
     Returns
     -------
@@ -197,6 +197,7 @@ def ingest(
         If the run has no batches, or the server or a file cannot be read.
     """
     out = []
+    progress = _Notes(note)
     with Ledger.reopen(run / _LEDGER) as ledger:
         book, codec = _again(run, ledger)
         desk = Desk(ledger, book, codec, progress)
@@ -272,6 +273,18 @@ def bind(run: Path, name: str, batch_id: str | None) -> Entry:
             state = "uploaded" if entry.file_id else "written"
             return book.put(entry.model_copy(update={"state": state, "batch_id": None}))
         return book.put(entry.model_copy(update={"state": "submitted", "batch_id": batch_id}))
+
+
+class _Notes(SilentProgress):
+    """Passes notes on, and counts nothing."""
+
+    def __init__(self, told: Callable[[str], None] | None) -> None:
+        self._told = told
+
+    def note(self, line: str) -> None:
+        """Pass a line on."""
+        if self._told is not None:
+            self._told(line)
 
 
 def _unknown(book: Book, name: str) -> ConfigError:
