@@ -63,8 +63,9 @@ class Taken:
         How many there were.
     torn : list of str
         Files that end in mid-row.
-    permanent : set of int
-        Positions of calls that failed in a way that will not pass.
+    permanent, again : list of int
+        Positions of calls that failed in a way that will not pass; of calls that may be answered
+        if they are sent again.
     quota, last : JudgeError, optional
         The first failure for want of credit, and the last failure of any kind.
     """
@@ -78,7 +79,8 @@ class Taken:
     refused: list[str] = field(default_factory=list)
     n_refused: int = 0
     torn: list[str] = field(default_factory=list)
-    permanent: set[int] = field(default_factory=set)
+    permanent: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
     quota: QuotaExhaustedError | None = None
     last: JudgeError | None = None
 
@@ -253,6 +255,7 @@ class _Intake:
         read = self.codec.read(row)
         if read is None:
             self.taken.lapsed += 1
+            self.taken.again.append(position)
             self.lapsed[entry.name].add(position)
             return
         if isinstance(read, Reply):
@@ -269,8 +272,8 @@ class _Intake:
         self.taken.last = error
         if isinstance(error, QuotaExhaustedError):
             self.taken.quota = self.taken.quota or error
-        elif not isinstance(error, TransientError):
-            self.taken.permanent.add(position)
+        passes = isinstance(error, TransientError)
+        (self.taken.again if passes else self.taken.permanent).append(position)
         row = failure_row(position, error, 1)
         # what has no status here never was a connection of ours: the server's batch failed
         kind = "server" if row.kind == "connection" else row.kind

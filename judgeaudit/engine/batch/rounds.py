@@ -179,7 +179,7 @@ class BatchRun:
     cost: float | None = 0.0
     answered: int = 0
     requests: int = 0
-    permanent: set[int] = field(default_factory=set)
+    tries: Counter[int] = field(default_factory=Counter)
     last: JudgeError | None = None
     paces: dict[str, tuple[float, int]] = field(default_factory=dict)
 
@@ -227,7 +227,7 @@ class BatchRun:
         )
 
     def _rounds(self) -> None:
-        for _ in range(self.limits.attempts):
+        while True:
             answered = self.answered
             sent = self._send()
             if not sent:
@@ -246,7 +246,7 @@ class BatchRun:
             self.desk,
             caps=self.caps,
             most_requests=self.most_requests,
-            leave=frozenset(self.permanent),
+            leave=frozenset(p for p, n in self.tries.items() if n >= self.limits.attempts),
         )
         if written:
             self.desk.progress.note(
@@ -306,7 +306,8 @@ class BatchRun:
         self.answered += taken.answered
         self.requests += taken.answered + taken.failed
         self.outcomes.update(taken.outcomes)
-        self.permanent |= taken.permanent
+        self.tries.update(taken.again)
+        self.tries.update(dict.fromkeys(taken.permanent, self.limits.attempts))
         self.last = taken.last or self.last
         if self.cost is not None:
             self.cost = None if taken.cost is None else self.cost + taken.cost
