@@ -191,7 +191,7 @@ class _Intake:
             self.owner.update(dict.fromkeys(book.positions(e), e.name))
         self.ids = call_ids(ledger, self.owner)
         db = ledger.connection
-        self.answered = {p for (p,) in db.execute("SELECT call FROM verdicts")} & set(self.owner)
+        self.answered = {p for (p,) in db.execute("SELECT call FROM verdicts") if p in self.owner}
         self.failed = {e.name: self._failures(e) for e in entries}
         self.lapsed: dict[str, set[int]] = {e.name: set(e.lapsed) for e in entries}
         self.seen: set[int] = set()

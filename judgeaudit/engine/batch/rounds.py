@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from judgeaudit.core.errors import ConfigError, JudgeError, TransientError
 from judgeaudit.engine.batch.files import Room, reserved, write_files
 from judgeaudit.engine.batch.ingest import Desk, Taken, take_in
@@ -24,15 +26,19 @@ from judgeaudit.engine.summary import RunSummary
 __all__ = ["BatchRun", "UnseenError", "drop_answered", "fetch", "look", "write_open"]
 
 _CROWDED: Final = "token_limit_exceeded"
+_SHOWN: Final = 5
 
 
 def drop_answered(desk: Desk) -> None:
     """Drop files that were never submitted and hold calls that were answered since."""
     ledger, book, progress = desk.ledger, desk.book, desk.progress
     unsent = [e for e in book.entries if not e.over and not e.sent]
-    still = set(ledger.open_positions().tolist()) if unsent else set()
+    if not unsent:
+        return
+    still = np.zeros(ledger.n_planned, dtype=np.bool_)
+    still[ledger.open_positions()] = True
     for entry in unsent:
-        if not still.issuperset(book.positions(entry)):
+        if not still[book.positions(entry)].all():
             book.put(entry.model_copy(update={"state": "dropped"}))
             progress.note(f"batch {entry.name}: some of its calls were answered since; dropped")
 
@@ -73,11 +79,13 @@ def write_open(
         If calls are open and the budget has no room for one.
     """
     ledger, book = desk.ledger, desk.book
-    taken = set(leave)
+    free = np.ones(plan.n_calls, dtype=np.bool_)
+    free[list(leave)] = False
     for entry in book.entries:
         if not entry.over:
-            taken.update(book.positions(entry))
-    wanted = [p for p in ledger.open_positions().tolist() if p not in taken]
+            free[book.positions(entry)] = False
+    found = ledger.open_positions()
+    wanted = (int(p) for p in found[free[found]])
     price = book.manifest.price
     room = Room(caps, spent_before(ledger, price) + reserved(price, book.entries), price)
     written = write_files(plan, book, desk.codec, wanted, room=room, most_requests=most_requests)
@@ -284,8 +292,10 @@ class BatchRun:
             if not waiting:
                 return crowded
             again = f"; next look in {self.interval:g} s" if self.wait else ""
-            for line in lines:
+            for line in lines[:_SHOWN]:
                 self.desk.progress.note(line + again)
+            if len(lines) > _SHOWN:
+                self.desk.progress.note(f"and {len(lines) - _SHOWN} batches more{again}")
             if not self.wait:
                 return crowded
             time.sleep(self.interval)
