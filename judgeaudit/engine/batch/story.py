@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from judgeaudit.core.errors import ConfigError, JudgeAuditError
+from judgeaudit.core.errors import ConfigError, JudgeAuditError, LedgerError
 from judgeaudit.core.records import AuditSpec
 from judgeaudit.engine.batch.codec import Codec
 from judgeaudit.engine.batch.ingest import Desk, Taken, take_in
@@ -304,7 +304,11 @@ def _begin(ledger: Ledger, codec: Codec, price: Price | None) -> Book:
         prompt_price=None if price is None else price.prompt,
         completion_price=None if price is None else price.completion,
     )
-    return Book.begin(ledger.path.parent, fresh)
+    try:
+        return Book.begin(ledger.path.parent, fresh)
+    except LedgerError:
+        ledger.discard()  # if it was made just now: it would refuse the settings that fit
+        raise
 
 
 def _again(run: Path, view: LedgerView) -> tuple[Book, Codec]:
