@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.progress import ProgressMode
+    from judgeaudit.engine.settling import Settled
     from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
 
@@ -47,6 +48,7 @@ __all__ = [
     "prepare",
     "run",
     "score",
+    "settle",
 ]
 
 CHOICES: Final = tuple(AuditSpec.model_fields)
@@ -66,6 +68,7 @@ class Prepared:
     meta: RunMeta
     folder: Path
     price: Price | None = None
+    settled: Settled | None = None
 
     def kind_of(self, condition: str) -> ConditionKind:
         """Return the kind of a condition of the plan."""
@@ -141,7 +144,7 @@ def _spec_from(choices: dict[str, Any]) -> AuditSpec:
     return record_from(AuditSpec, choices, text="", path=Path("choices"))
 
 
-def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
+def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None = None) -> Prepared:
     """Load, render and plan an audit; asks nobody anything.
 
     Parameters
@@ -150,6 +153,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         The choices.
     now : str, optional
         Time of preparation, ISO 8601; the clock's by default.
+    settled : Settled, optional
+        What the judge accepts, see `settle`; a run that has begun holds it itself.
 
     Raises
     ------
@@ -194,7 +199,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         renderings = policies.render_all(policy, protocol, language=spec.language)
     renderings = certified(renderings, spec.certificates)
     template = load_judge_template(spec.template or choice.template_for(spec.judge))
-    judge = choice.judge_spec(spec, template)
+    folder = spec.out or folder_of_choices(spec)
+    judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
     check_choices(spec, judge)
     corpus = load(
         spec.corpus,
@@ -212,14 +218,9 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
 
     price = choices.price_of(spec, judge)
+    vacuum = policies.vacuum_trajectory
     plan = build_plan(
-        corpus.items,
-        renderings,
-        protocol,
-        judge,
-        prompt_of,
-        vacuum=policies.vacuum_trajectory,
-        price=price,
+        corpus.items, renderings, protocol, judge, prompt_of, vacuum=vacuum, price=price
     )
     meta = RunMeta(
         protocol=protocol,
@@ -230,9 +231,17 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy),
+        extra=extra_of(spec) | drafted(policy) | (settled.extra if settled else {}),
     )
-    return Prepared(spec, judge, corpus, plan, meta, spec.out or folder_of_choices(spec), price)
+    return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
+
+
+def settle(ready: Prepared) -> Prepared:
+    """Ask the judge what it accepts, where the choices leave that open; see `engine.settling`."""
+    from judgeaudit.engine.choices import settled_for
+
+    found = settled_for(ready.spec, ready.judge, ready.settled)
+    return prepare(ready.spec, settled=found) if found else ready
 
 
 def run(
@@ -274,29 +283,25 @@ def run(
     else:
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
         ready = prepare(_spec_from({**given, **more}))
+    ready = settle(ready)
     spec = ready.spec
-    limits = choices.limits_of(spec, ready.judge)
-    path, progress = ready.folder / LEDGER, make_progress(show)
-    if spec.batch:
+    limits, progress = choices.limits_of(spec, ready.judge), make_progress(show)
+    path, plan = ready.folder / LEDGER, ready.plan
+    if not spec.batch:
+        refuse_calls_in_batches(ready.folder)
+    if spec.batch or spec.executor == "ray":
         from judgeaudit.engine.batch.story import run_in_batches
-
-        summary = run_in_batches(
-            ready.plan, ready.meta, path, spec, limits=limits, progress=progress
-        )
-        with Ledger.open_readonly(path) as view:
-            return _finish(view, ready, created, summary)
-    refuse_calls_in_batches(ready.folder)
-    if spec.executor == "ray":
         from judgeaudit.engine.executors import run_on_ray
 
-        summary = run_on_ray(ready.plan, ready.meta, path, spec, limits=limits, progress=progress)
+        away = run_in_batches if spec.batch else run_on_ray
+        summary = away(plan, ready.meta, path, spec, limits=limits, progress=progress)
         with Ledger.open_readonly(path) as view:
             return _finish(view, ready, created, summary)
     judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds)
-    with Ledger.open(path, ready.meta, ready.plan) as ledger:
+    with Ledger.open(path, ready.meta, plan) as ledger:
         try:
             summary = run_plan_sync(
-                ready.plan,
+                plan,
                 judge,
                 ledger,
                 limits=limits,

@@ -39,6 +39,12 @@ def _decoding(f: Figures) -> Cell:
     return ident(f"{said or 'the defaults of the model'}; {seed}")
 
 
+def _negotiated(f: Figures) -> str:
+    told = f.facts.extra.get("settled")
+    n = told.get("requests") if isinstance(told, dict) else None
+    return f", found out beforehand ({n} requests)" if isinstance(n, int) else ""
+
+
 def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
     """Say who the judge is: a model, a prompt, an output format and decoding, together."""
     judge = f.facts.judge
@@ -47,7 +53,7 @@ def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
         ("Served as", _served(f)),
         ("Backend", ident(judge.backend + (f" at {judge.api_base}" if judge.api_base else ""))),
         ("Prompt", ident(f"{judge.template_id} {judge.template_sha256[:_SHORT]}".strip())),
-        ("Answer format", ident(judge.output_format)),
+        ("Answer format", ident(judge.output_format + _negotiated(f))),
         ("Decoding", _decoding(f)),
         ("Judge hash", _hash(f.facts.judge_sha256)),
     ]

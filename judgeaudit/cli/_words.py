@@ -49,6 +49,7 @@ def of_plan(ready: Prepared) -> str:
     where = f" at {judge.api_base}" if judge.api_base else ""
     lines = [
         f"judge    {judge.backend}:{judge.model}{where}",
+        *_asked(ready),
         f"policy   {ready.meta.policy.id}, {_norms(ready)}",
         *_evidence(ready),
         f"corpus   {facts.name}, {facts.n_items} items in {facts.n_clusters} clusters",
@@ -66,6 +67,24 @@ def _in_batches(ready: Prepared) -> list[str]:
     if not spec.batch:
         return []
     return [f"calls    in batches of at most {spec.batch_requests:,} requests and 200 MB"]
+
+
+def _asked(ready: Prepared) -> list[str]:
+    """Say what was found out about how the judge can be asked, or that it is still to be."""
+    spec, found = ready.spec, ready.settled
+    if found is None:
+        wanted = spec.output_format == "auto" and ["answer format (json_schema, json_mode, plain)"]
+        open_ = [*(wanted or []), *(["refused parameters"] if spec.drop_unsupported else [])]
+        return (
+            [f"asked    the judge is asked first, beside the plan: {', '.join(open_)}"]
+            if open_
+            else []
+        )
+    requests = f"{found.requests} request{'' if found.requests == 1 else 's'} beside the plan"
+    lines = [f"asked    for {ready.judge.output_format} answers ({requests})"]
+    if found.dropped:
+        lines.append(f"asked    WITHOUT {', '.join(found.dropped)}, which the judge refuses")
+    return lines + [f"refused  {r}" for r in found.refused]
 
 
 def _norms(ready: Prepared) -> str:

@@ -56,7 +56,19 @@ def audit(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option(help="plain, json_mode, json_schema or grammar.", rich_help_panel=_WHO),
+        typer.Option(
+            help="plain, json_mode, json_schema or grammar; auto: the strictest of the first three "
+            "that the judge accepts.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    drop_unsupported: Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-unsupported",
+            help="Leave out parameters that the judge refuses, and say so on the card.",
+            rich_help_panel=_WHO,
+        ),
     ] = None,
     send_seed: Annotated[
         bool | None,
@@ -271,7 +283,7 @@ def audit(
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return
-    ready = audit.prepare(spec)
+    ready = audit.settle(audit.prepare(spec))
     if not quiet:
         _out.aside(_words.of_plan(ready))
     result = audit.run(ready, show="quiet" if quiet else "auto")

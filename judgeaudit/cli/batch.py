@@ -36,7 +36,7 @@ def _as_audit(verb: Any) -> Any:
 @app.command()
 @_as_audit
 def write(**flags: Any) -> None:
-    """Write the open calls of an audit as batch files into its folder; asks nobody anything.
+    """Write the open calls of an audit as batch files into its folder; makes none of them.
 
     Takes the choices of `judgeaudit audit`. Send the files with `batch submit`; or by hand, and
     tell with `batch bind` what the provider calls them.
@@ -46,7 +46,7 @@ def write(**flags: Any) -> None:
     from judgeaudit.core.terminal import plain
     from judgeaudit.engine.batch.story import write as writing
 
-    ready = audit.prepare(audit_verbs.chosen(flags | {"batch": True}))
+    ready = audit.settle(audit.prepare(audit_verbs.chosen(flags | {"batch": True})))
     _out.aside(_words.of_plan(ready))
     written = writing(ready.plan, ready.meta, ready.folder / audit.LEDGER, ready.spec)
     for e in written:

@@ -18,6 +18,8 @@ _NOT_IDENTITY: Final = (
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
     *("executor", "workers"),
     *("batch", "batch_wait", "batch_interval", "batch_requests"),
+    # what it drops is: the ledger holds it
+    "drop_unsupported",
 )
 
 _NOT_WORDED: Final = ("out", "decoding", "batch_wait", "batch_interval", "batch_requests")

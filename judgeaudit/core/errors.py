@@ -93,6 +93,8 @@ class JudgeError(JudgeAuditError):
         The provider's error code from the body (`insufficient_quota`, `content_filter`).
     retry_after : float, optional
         Seconds the server asked us to wait.
+    parameter : str, optional
+        The request parameter that was refused.
     """
 
     exit_code = 3
@@ -106,11 +108,13 @@ class JudgeError(JudgeAuditError):
         status: int | None = None,
         code: str | None = None,
         retry_after: float | None = None,
+        parameter: str | None = None,
     ) -> None:
         super().__init__(what, where=where, mend=mend)
         self.status = status
         self.code = code
         self.retry_after = retry_after
+        self.parameter = parameter
 
 
 class TransientError(JudgeError):

@@ -208,4 +208,9 @@ def spent_before(view: LedgerView, price: Price | None) -> Amount:
             "(prompt_tokens IS NULL OR completion_tokens IS NULL)"
         ).fetchone()
         usd += blind * a_request * max(price.prompt, price.completion)
-    return Amount(usd, int(tokens + unmetered * a_request), int(requests + failed))
+    # what it took to find out how the judge can be asked
+    told = view.meta.extra.get("settled") or {}
+    probes, probed = int(told.get("requests", 0)), int(told.get("tokens", 0))
+    usd += probed * max(price.prompt, price.completion) if price is not None else 0.0
+    used = tokens + unmetered * a_request + probed
+    return Amount(usd, int(used), int(requests + failed) + probes)

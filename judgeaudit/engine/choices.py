@@ -3,23 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.records import AuditSpec, Item, JudgeSpec
+from judgeaudit.core.records import AuditSpec, Item, JudgeSpec, JudgeTemplate
 from judgeaudit.engine.budget import Budget, Caps, spent_before
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
+from judgeaudit.engine.settling import Settled, frozen, is_open, settle
 from judgeaudit.judges import _choice as choice
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["budget_of", "judge_of", "limits_of", "price_of"]
+__all__ = [
+    "budget_of",
+    "judge_and_settled",
+    "judge_of",
+    "limits_of",
+    "price_of",
+    "settled_for",
+]
 
 _FREE: Final = frozenset({"local", "scripted", "replay"})
+
+
+def judge_and_settled(
+    spec: AuditSpec, template: JudgeTemplate, ledger: Path, found: Settled | None
+) -> tuple[JudgeSpec, Settled | None]:
+    """Make the spec of the judge that the choices name, as it is asked, and what that rests on.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The choices.
+    template : JudgeTemplate
+        The prompt.
+    ledger : path
+        Of the run; where it has begun, that holds what the judge accepts.
+    found : Settled, optional
+        What the judge was just found to accept.
+    """
+    judge = choice.judge_spec(spec, template)
+    found = (found or frozen(ledger)) if is_open(spec) else None
+    return (found.of(judge) if found else judge), found
+
+
+def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
+    """Ask a judge what it accepts; None where nothing is open, or it is known.
+
+    Raises
+    ------
+    JudgeAuditError
+        If it cannot be asked, or refuses what may not be left out.
+    """
+    if found is not None or not is_open(spec):
+        return None
+
+    def make(asked: JudgeSpec) -> Judge:
+        return judge_of(asked, (), spec.attempt_seconds)
+
+    return settle(spec, judge, limits_of(spec, judge), make)
 
 
 def judge_of(spec: JudgeSpec, items: Sequence[Item], attempt_seconds: float) -> Judge:

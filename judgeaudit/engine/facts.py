@@ -96,7 +96,8 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         failures=dict(
             db.execute("SELECT class, count(*) FROM failures GROUP BY class ORDER BY class")
         ),
-        requests=requests + failed_requests,
+        # those beside the plan too, which found out what the judge accepts
+        requests=requests + failed_requests + (meta.extra.get("settled") or {}).get("requests", 0),
         prompt_tokens=prompt if n and n_prompt == n else None,
         completion_tokens=completion if n and n_completion == n else None,
         cost=cost if n and n_cost == n else None,
@@ -104,6 +105,7 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         seconds=round(math.fsum(spans), 3) if spans else None,
         started=started,
         ended=ended,
+        dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
         versions=versions,
         extra=extra,

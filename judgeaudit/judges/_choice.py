@@ -73,7 +73,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     asked: dict[str, Any] = {
         "template_id": template.id,
         "template_sha256": template.sha256,
-        "output_format": spec.output_format or "plain",
+        # "auto": the plainest, until the judge was asked
+        "output_format": "plain" if spec.output_format in {None, "auto"} else spec.output_format,
         "decoding": decoding,
         "sends_seed": bool(spec.send_seed),
     }

@@ -16,7 +16,8 @@ from judgeaudit.judges._text import storable
 
 __all__ = ["NoCompletionError", "load_json", "read_completion"]
 
-_LARGEST: Final = (1 << 63) - 1  # what a ledger can hold
+_MOST: Final = 2**53
+"""Counts above are no counts of tokens, and not every table can hold them."""
 _THOUGHT: Final = re.compile(r"\s*<(?P<tag>think|thinking)>")
 
 
@@ -131,4 +132,4 @@ def _split(content: str) -> tuple[str | None, str]:
 def _whole(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if 0 <= value <= _LARGEST else None
+    return value if 0 <= value < _MOST else None

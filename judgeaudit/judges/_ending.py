@@ -52,6 +52,7 @@ class Ending:
             status=facts.status,
             code=fault.code,
             retry_after=wait if fault.kind is TransientError else None,
+            parameter=fault.parameter,
         )
 
     def late(self, limit: float) -> TransientError:

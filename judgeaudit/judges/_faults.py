@@ -147,6 +147,8 @@ class Fault:
         For the error; without the provider's words.
     quotes : bool
         Whether the provider's words say more than `what`.
+    parameter : str, optional
+        The request parameter that is refused.
     """
 
     kind: type[JudgeError] | None
@@ -154,6 +156,7 @@ class Fault:
     mend: str | None = None
     code: str | None = None
     quotes: bool = True
+    parameter: str | None = None
 
 
 def gather(exc: BaseException) -> Facts:
@@ -227,9 +230,11 @@ def _named(f: Facts, status: int, head: str) -> Fault | None:
         return Fault(PermanentError, what, mend, "context_length_exceeded")
     if f.kinds & _PARAMETER:
         named = f.parameter or "(which it does not name)"
-        mend = f"Take {named} out of the judge's decoding: nothing is dropped silently"
+        mend = f"Take {named} out of the judge's decoding, or give --drop-unsupported: nothing is "
+        mend += "dropped silently"
         what = f"the model refuses the parameter {named}, {head}"
-        return Fault(PermanentError, what, mend, "unsupported_parameter")
+        code = "unsupported_parameter"
+        return Fault(PermanentError, what, mend, code, parameter=f.parameter)
     return None
 
 

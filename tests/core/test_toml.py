@@ -70,7 +70,7 @@ def test_a_wrong_type_is_named_with_its_value(tmp_path):
             'output_format = "xml"',
             (
                 "key 'output_format' is 'xml'. "
-                "It must be 'plain', 'json_mode', 'json_schema' or 'grammar'"
+                "It must be 'auto', 'plain', 'json_mode', 'json_schema' or 'grammar'"
             ),
         ),
     ],

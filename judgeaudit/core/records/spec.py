@@ -47,6 +47,12 @@ class AuditSpec(Record):
         `scripted:brittle_t4`, `replay:FILE`).
     api_base : str, optional
         Root of an OpenAI-compatible server, for instance `http://127.0.0.1:8000/v1`.
+    output_format : str, optional
+        How a verdict is asked for; "auto": the strictest form that the judge accepts, found out
+        before the plan and then frozen.
+    drop_unsupported : bool
+        Whether parameters that the judge refuses are left out, and the card says so. Without it
+        the audit does not begin.
     corpus, data, subset, limit, labels, assume_ambiguity, revision
         Which items: see `judgeaudit corpus --help`.
     preset, base_repeats, repeats, conditions, control_items
@@ -94,11 +100,12 @@ class AuditSpec(Record):
     judge: str = "local"
     api_base: str | None = None
     template: str | None = None
-    output_format: Literal["plain", "json_mode", "json_schema", "grammar"] | None = None
+    output_format: Literal["auto", "plain", "json_mode", "json_schema", "grammar"] | None = None
     temperature: Number | None = Field(default=None, ge=0, le=2)
     max_tokens: Whole | None = Field(default=None, ge=1)
     decoding: dict[str, Any] = Field(default_factory=dict)
     send_seed: Switch | None = None
+    drop_unsupported: Switch = False
 
     policy: str = "agent_safety"
     language: str = "en"
