@@ -127,6 +127,9 @@ def test_openais_own_server_wants_a_key(monkeypatch):
     spec = JudgeSpec(backend="litellm", model="openai/gpt-4o", template_id="d", template_sha256="")
     with pytest.raises(ConfigError, match="Set OPENAI_API_KEY"):
         Codec(spec).key()
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match="OPENAI_BASE_URL is set, but the endpoint is part"):
+        Codec(spec)
 
 
 def prepared(server, out, **more):
@@ -604,11 +607,13 @@ def test_a_server_without_batches_says_so(tmp_path, monkeypatch):
 
 
 def test_nobody_at_the_address_is_said(tmp_path):
-    with pytest.raises(JudgeError, match="no server answers at"):
+    with pytest.raises(ConfigError, match="no server answers at"):
         audit.run(
             **SMALL, judge="direct:toy", api_base="http://127.0.0.1:9/v1", out=tmp_path / "a",
             batch=True, attempts=1,
         )  # fmt: skip
+    assert not (tmp_path / "a" / "ledger.sqlite").exists()
+    assert not (tmp_path / "a" / "batch").exists()
 
 
 @pytest.mark.parametrize(
@@ -635,3 +640,14 @@ def test_the_manifest_of_another_run_is_refused(server, tmp_path):
         audit.run(**choices(server, tmp_path / "a"))
     with pytest.raises(ConfigError, match="this run has no batches"):
         Book.read(tmp_path)
+
+
+def test_what_the_judge_accepts_is_found_out_before_the_files_are_written(server, tmp_path):
+    asked = choices(server, tmp_path / "a", output_format="auto")
+    result = audit.run(**asked)
+    assert {"json_schema"} == {b["response_format"]["type"] for b in server.bodies}
+    assert 0 < len(server.single) <= 3
+    assert N + len(server.single) == result.facts.requests
+    probes = len(server.single)
+    audit.run(**asked)
+    assert (probes, 1) == (len(server.single), len(server.batches))

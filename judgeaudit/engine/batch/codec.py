@@ -108,9 +108,11 @@ def _as_direct(spec: JudgeSpec, address: str) -> JudgeSpec:
     """Return the spec by which the direct door sends what the judge's own door sends."""
     changed: dict[str, Any] = {"backend": "direct", "api_base": address}
     if spec.backend == "litellm":
+        from judgeaudit.judges._checks import check_endpoint
         from judgeaudit.judges._formats import format_parameters
         from judgeaudit.judges._litellm import openai_request
 
+        check_endpoint(spec, "openai")
         asked = {**spec.decoding, **format_parameters(spec)}
         model, sent = openai_request(spec.model, asked)
         changed |= {"model": model, "decoding": sent, "output_format": "plain"}

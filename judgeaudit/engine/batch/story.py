@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from judgeaudit.core.errors import ConfigError, JudgeAuditError, LedgerError
+from judgeaudit.core.errors import ConfigError, JudgeAuditError, LedgerError, TransientError
 from judgeaudit.core.records import AuditSpec
 from judgeaudit.engine.batch.codec import Codec
 from judgeaudit.engine.batch.ingest import Desk, Taken, take_in
@@ -18,6 +18,7 @@ from judgeaudit.engine.batch.submit import submit
 from judgeaudit.engine.budget import Caps
 from judgeaudit.engine.choices import price_of
 from judgeaudit.engine.estimate import Price
+from judgeaudit.engine.failures import UNREACHABLE
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Limits
@@ -87,12 +88,15 @@ def run_in_batches(
                     most_requests=spec.batch_requests,
                     wait=spec.batch_wait,
                 ).go()
-        except ConfigError:
-            # a mistyped model must not leave files that refuse the right one
-            if ledger.n_answered == 0 and not any(e.sent for e in book.entries):
-                book.forget()
-                ledger.discard()
-            raise
+        except (ConfigError, TransientError) as error:
+            lost = isinstance(error, TransientError) and error.code == UNREACHABLE
+            begun = ledger.n_answered or any(e.sent for e in book.entries)
+            if begun or not (lost or isinstance(error, ConfigError)):
+                raise
+            # a mistyped model or address must not leave files that refuse the right one
+            book.forget()
+            ledger.discard()
+            raise ConfigError(error.what, where=error.where, mend=error.mend) from None
 
 
 def write(plan: Plan, meta: RunMeta, path: Path, spec: AuditSpec) -> list[Entry]:
