@@ -231,7 +231,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy) | (settled.extra if settled else {}),
+        extra=extra_of(spec) | drafted(policy) | choices.found_extra(judge, template, settled),
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
 

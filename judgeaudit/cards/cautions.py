@@ -272,6 +272,16 @@ def _transport(f: Figures) -> _Found:
             "caution",
             f"Not accepted by the model, so not sent: {joined([_name(d) for d in dropped[:8]])}.",
         )
+    known = f.facts.extra.get("n_confidence")
+    if isinstance(known, int) and known < f.n_calls - f.n_failed:
+        yield (
+            "confidence_unknown",
+            "caution",
+            (
+                f"The server told log-probabilities for {count(known)} verdicts of "
+                f"{count(f.n_calls - f.n_failed)}: the others have no confidence."
+            ),
+        )
     protocol = f.facts.protocol
     if protocol.repeats < 2:
         yield (

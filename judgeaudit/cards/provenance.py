@@ -17,6 +17,7 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 
 _MOST: Final = 20
 _SHORT: Final = 12
+_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence"})  # where they belong
 
 
 def _hash(sha256: str) -> Cell:
@@ -39,6 +40,23 @@ def _decoding(f: Figures) -> Cell:
     return ident(f"{said or 'the defaults of the model'}; {seed}")
 
 
+_CONFIDENCE: Final = {
+    "logprobs": "log-probabilities of the verdict's token",
+    "stated": "stated by the judge",
+    "repeats": "share of repeats that agree",
+}
+
+
+def _confidence(f: Figures) -> list[tuple[str, Cell]]:
+    """Say where confidence comes from; older runs do not tell."""
+    source = f.facts.extra.get("confidence")
+    if source not in _CONFIDENCE:
+        return []
+    known = f.facts.extra.get("n_confidence")
+    of = f" (known for {count(known)} answers)" if isinstance(known, int) else ""
+    return [("Confidence", Cell(_CONFIDENCE[source] + of))]
+
+
 def _negotiated(f: Figures) -> str:
     told = f.facts.extra.get("settled")
     n = told.get("requests") if isinstance(told, dict) else None
@@ -55,6 +73,7 @@ def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
         ("Prompt", ident(f"{judge.template_id} {judge.template_sha256[:_SHORT]}".strip())),
         ("Answer format", ident(judge.output_format + _negotiated(f))),
         ("Decoding", _decoding(f)),
+        *_confidence(f),
         ("Judge hash", _hash(f.facts.judge_sha256)),
     ]
     if judge.weights_sha256:
@@ -237,7 +256,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
     ]
     run += [("Corpus note", raw(n)) for n in facts.corpus.notes[:_MOST]]
     run += [("Version", ident(f"{k} {v}")) for k, v in sorted(facts.versions.items())[:_MOST]]
-    others = [(k, v) for k, v in sorted(facts.extra.items()) if k not in {"command", "batches"}]
+    others = [(k, v) for k, v in sorted(facts.extra.items()) if k not in _SAID]
     run += [("Also", ident(f"{k}: {canonical_json(v)}", 200)) for k, v in others[:_MOST]]
     command = facts.extra.get("command")
     return Section(

@@ -76,6 +76,14 @@ def audit(
             help="Send a seed, derived from (item, condition, repeat).", rich_help_panel=_WHO
         ),
     ] = None,
+    logprobs: Annotated[
+        bool | None,
+        typer.Option(
+            "--logprobs",
+            help="Ask for log-probabilities, and read confidence from the verdict's token.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
     policy: Annotated[
         str | None, typer.Option(help="Policy name or file.", rich_help_panel=_WHAT)
     ] = None,

@@ -25,6 +25,10 @@ _NOT_IDENTITY: Final = (
 _NOT_WORDED: Final = ("out", "decoding", "batch_wait", "batch_interval", "batch_requests")
 
 
+# Left out where not asked for, so that runs made before these were there keep their folders.
+_LATER: Final = ("logprobs",)
+
+
 def command_of(spec: AuditSpec) -> str:
     """Word the command that repeats an audit; paths are cut to their last part."""
     words = ["judgeaudit", "audit"]
@@ -54,6 +58,7 @@ def extra_of(spec: AuditSpec) -> dict[str, Any]:
 def folder_of_choices(spec: AuditSpec) -> Path:
     """Return the folder of a run that names none: the same choices resume the same run."""
     choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
+    choices = {k: v for k, v in choices.items() if v or k not in _LATER}
     words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
     return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"

@@ -15,7 +15,7 @@ from judgeaudit.core.records._base import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CODES", "NOT_CALLED", "SAFE", "UNSAFE", "Counts", "VerdictTable"]
+__all__ = ["CODES", "NOT_CALLED", "SAFE", "UNSAFE", "Counts", "VerdictTable", "agreement"]
 
 Int8Array3D = NDArray[np.int8]
 IntArray1D = NDArray[np.int64]
@@ -32,6 +32,33 @@ CODES: Final[dict[str, int]] = {
 
 _FIRST_FAILURE: Final = 2
 _LABELS: Final[Mapping[str | None, int]] = {"SAFE": SAFE, "UNSAFE": UNSAFE}
+
+
+def agreement(codes: Int8Array3D) -> NDArray[np.float32]:
+    """Return the share of the repeats of a cell that gave the same label.
+
+    Parameters
+    ----------
+    codes : array of int8, shape (n_items, n_columns, n_repeats)
+        Cell codes, see `CODES`.
+
+    Returns
+    -------
+    array of float32, same shape
+        In 0..1; NaN where there is no label, or no second one to compare it with.
+
+    Examples
+    --------
+    >>> agreement(np.array([[[SAFE, SAFE, SAFE, UNSAFE]]], dtype=np.int8)).tolist()
+    [[[0.75, 0.75, 0.75, 0.25]]]
+    """
+    share = np.full(codes.shape, np.nan, dtype=np.float32)
+    counts = [(codes == label).sum(axis=2, keepdims=True) for label in (SAFE, UNSAFE)]
+    total = counts[0] + counts[1]
+    for label, count in zip((SAFE, UNSAFE), counts, strict=True):
+        own = (codes == label) & (total > 1)
+        share[own] = np.broadcast_to(count / np.maximum(total, 1), codes.shape)[own]
+    return share
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +99,8 @@ class VerdictTable:
     codes : array of int8, shape (n_items, n_columns, n_repeats)
         Cell codes, see `CODES`.
     confidence : array of float32, same shape, optional
-        Stated confidence of a verdict, NaN where there is none (never leaves this class as NaN).
+        Confidence of a verdict, of the run's one source, NaN where there is none (never leaves
+        this class as NaN).
     strata : mapping of str to tuple of str
         Gold descriptors of the items, aligned with `items`.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, Item, JudgeSpec, JudgeTemplate
@@ -14,6 +14,7 @@ from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
 from judgeaudit.engine.settling import Settled, frozen, is_open, settle
 from judgeaudit.judges import _choice as choice
+from judgeaudit.judges._confidence import source_of
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "budget_of",
+    "found_extra",
     "judge_and_settled",
     "judge_of",
     "limits_of",
@@ -50,6 +52,11 @@ def judge_and_settled(
     judge = choice.judge_spec(spec, template)
     found = (found or frozen(ledger)) if is_open(spec) else None
     return (found.of(judge) if found else judge), found
+
+
+def found_extra(judge: JudgeSpec, template: JudgeTemplate, found: Settled | None) -> dict[str, Any]:
+    """Return what a ledger remembers of a judge beside its spec."""
+    return (found.extra if found else {}) | {"confidence": source_of(judge, template)}
 
 
 def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:

@@ -77,11 +77,12 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost} of {n} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
-    batches = dict(db.execute(_BATCHES).fetchall())
-    extra = meta.extra
-    if batches:
+    told: dict[str, Any] = {}
+    if batches := dict(db.execute(_BATCHES).fetchall()):
         # how many answers came in which of the provider's batches
-        extra = extra | {"batches": batches}
+        told["batches"] = batches
+    if meta.extra.get("confidence") == "logprobs":
+        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(
         judge=meta.judge,
         judge_note=judge_note,
@@ -108,5 +109,5 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
         versions=versions,
-        extra=extra,
+        extra=meta.extra | told,
     )

@@ -34,6 +34,7 @@ from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.throttle import Throttle, ThrottleLike
 from judgeaudit.engine.watch import Watch
 from judgeaudit.engine.writer import Answer, Failure, Row
+from judgeaudit.judges._confidence import sourced
 from judgeaudit.judges.base import Judge, RoomyJudge
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class _Run:
     progress: Progress
     parse: Parse
     breaker: Breaker
+    source: str = "stated"
     todo: Iterator[int] = field(default_factory=lambda: iter(()))
     workers: list[asyncio.Task[None]] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -182,7 +184,7 @@ class _Run:
 
     def _read(self, reply: Reply) -> Verdict:
         try:
-            return self.parse(reply)
+            return sourced(self.parse(reply), reply, self.source)
         except Exception as error:  # noqa: BLE001 - the answer was paid for and must be kept
             return Verdict(outcome="unparseable", note=f"the parser failed: {describe(error)}")
 
@@ -343,7 +345,8 @@ async def run_plan(
     meter = Meter(answer_cap(plan.judge.decoding))
     watch = Watch(progress.note, first=limits.watch_seconds, served=ledger.served_models())
     asker = Asker(judge, limits, throttle, meter, watch, budget, price)
-    run = _Run(plan, ledger, limits, asker, progress, parse, breaker)
+    source = str(ledger.meta.extra.get("confidence", "stated"))
+    run = _Run(plan, ledger, limits, asker, progress, parse, breaker, source)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
     progress.begin(planned, before)

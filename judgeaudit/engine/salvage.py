@@ -334,23 +334,32 @@ class _Saving:
             out.append((*verdict[:9], *served, *words))
         return out
 
+    def _source(self) -> str:
+        """Say where this run's confidence comes from, so that no other source is mixed in."""
+        (extra,) = self._made.db.execute("SELECT value FROM meta WHERE key = 'extra'").fetchone()
+        return str(json.loads(plain_text(extra)).get("confidence", "stated"))
+
     def _read_again(self, calls: list[int]) -> None:
+        from judgeaudit.judges._confidence import sourced
         from judgeaudit.judges.parsing import parse
 
+        source = self._source()
         answers = []
         for call, row in rows_at(self._db, f"{_REPLY} = ?", calls).items():
             saved = _texts(row[1:])
             if saved is None:
                 continue
-            text, finish, refusal, reasoning, request, *_ = saved
+            text, finish, refusal, reasoning, request, _, _, extra = saved
+            told = {"p_unsafe": p} if (p := json.loads(extra or "{}").get("p_unsafe")) else {}
             reply = Reply(
                 text=text,
                 finish_reason=finish,
                 refusal=refusal,
                 reasoning=reasoning,
                 request_id=request,
+                **told,
             )
-            read = parse(reply)
+            read = sourced(parse(reply), reply, source)
             said = (call, read.outcome, read.label, read.confidence, 1, 0.0, None, None, None)
             words = (text, finish, refusal, reasoning, request, read.rationale, _READ_AGAIN, None)
             answers.append((*said, None, None, *words))

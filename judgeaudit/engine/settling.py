@@ -230,7 +230,8 @@ def _is_kept(reply: Reply) -> bool:
 
 def _without(judge: JudgeSpec, names: list[str] | tuple[str, ...]) -> JudgeSpec:
     """Return a judge that is asked without these parameters."""
-    decoding = {k: v for k, v in judge.decoding.items() if k not in names}
+    gone = {*names, *(["top_logprobs"] if "logprobs" in names else [])}
+    decoding = {k: v for k, v in judge.decoding.items() if k not in gone}
     if isinstance(beside := decoding.get("extra_body"), dict):
         decoding["extra_body"] = {k: v for k, v in beside.items() if k not in names}
     seeded = judge.sends_seed and "seed" not in names

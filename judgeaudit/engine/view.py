@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.hashing import canonical_json
 from judgeaudit.core.records import RunFacts
-from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable
+from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable, agreement
 from judgeaudit.engine.chain import genesis, plain_text, storable
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.schema import check_kind, connect, translated
@@ -238,6 +238,9 @@ class LedgerView:
             ):
                 codes[call] = CODES["error"]
         shape = (len(items), len(columns), depth)
+        codes, confidence = codes.reshape(shape), confidence.reshape(shape)
+        if self.meta.extra.get("confidence") == "repeats":
+            confidence = agreement(codes)
         clusters: dict[Any, int] = {}
         strata = [json.loads(i[4]) for i in items]
         gold: dict[Any, int] = {"SAFE": SAFE, "UNSAFE": UNSAFE, None: -1}
@@ -247,8 +250,8 @@ class LedgerView:
             gold=np.array([gold[i[2]] for i in items], dtype=np.int8),
             ambiguous=np.array([-1 if i[3] is None else i[3] for i in items], dtype=np.int8),
             columns=tuple((c, w) for c, w in columns),
-            codes=codes.reshape(shape),
-            confidence=None if np.isnan(confidence).all() else confidence.reshape(shape),
+            codes=codes,
+            confidence=None if np.isnan(confidence).all() else confidence,
             strata={
                 name: tuple(s.get(name, "") for s in strata)
                 for name in sorted({k for s in strata for k in s})

@@ -7,6 +7,7 @@ from typing import Any
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
 from judgeaudit.judges._checks import check_address, check_decoding, check_server
+from judgeaudit.judges._confidence import LOGPROBS
 from judgeaudit.judges.base import JUDGES
 
 __all__ = [
@@ -46,11 +47,7 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         If the choices do not fit this backend.
     """
     backend, model = split_judge(spec.judge)
-    decoding: dict[str, Any] = dict(spec.decoding)
-    if spec.temperature is not None:
-        decoding["temperature"] = spec.temperature
-    if spec.max_tokens is not None:
-        decoding["max_tokens"] = spec.max_tokens
+    decoding = _decoding(spec)
     if backend == "local":
         from judgeaudit.judges.local import local_spec
 
@@ -58,6 +55,7 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
             ("output-format", spec.output_format),
             ("send-seed", spec.send_seed),
             ("api-base", spec.api_base),
+            ("logprobs", spec.logprobs or None),
         ):
             if value is not None:
                 raise ConfigError(
@@ -65,11 +63,12 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
                     mend="The embedded model always answers by a grammar, with a seed a call",
                 )
         return local_spec(model or None, template=template, decoding=decoding)
-    if backend not in {"litellm", "direct"} and spec.api_base:
-        raise ConfigError(
-            f"--api-base does not go with judge {spec.judge!r}",
-            mend="It belongs to direct:<model>, and to LiteLLM model strings (openai/<name>)",
-        )
+    for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
+        if given and backend not in {"litellm", "direct"}:
+            raise ConfigError(
+                f"{flag} does not go with judge {spec.judge!r}",
+                mend="It belongs to direct:<model>, and to LiteLLM model strings (openai/<name>)",
+            )
     asked: dict[str, Any] = {
         "template_id": template.id,
         "template_sha256": template.sha256,
@@ -88,6 +87,15 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     # here already: a plan or a price of what cannot be asked would be worth nothing
     _check(made)
     return made
+
+
+def _decoding(spec: AuditSpec) -> dict[str, Any]:
+    decoding: dict[str, Any] = dict(spec.decoding)
+    if spec.temperature is not None:
+        decoding["temperature"] = spec.temperature
+    if spec.max_tokens is not None:
+        decoding["max_tokens"] = spec.max_tokens
+    return LOGPROBS | decoding if spec.logprobs else decoding
 
 
 def _check(made: JudgeSpec) -> None:

@@ -21,6 +21,7 @@ from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
+from judgeaudit.judges._logprobs import verdict_probability
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
 
@@ -211,6 +212,7 @@ class LiteLLMJudge:
             completion_tokens=_whole(usage, "completion_tokens") if counted else None,
             seconds=seconds,
             cost=self._cost(answer, usage) if counted else None,
+            **verdict_probability(choices[0]),
         )
 
     def _text(self, thing: Any, name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 from collections import Counter
 
@@ -651,3 +652,25 @@ def test_what_the_judge_accepts_is_found_out_before_the_files_are_written(server
     probes = len(server.single)
     audit.run(**asked)
     assert (probes, 1) == (len(server.single), len(server.batches))
+
+
+def test_confidence_comes_from_where_single_requests_have_it(server, tmp_path):
+    def told(body, _n, _k):
+        p = int(prompt_key(body)[:4], 16) % 90 / 100 + 0.05
+        said = "UNSAFE" if p > 0.5 else "SAFE"
+        top = [
+            {"token": "UNSAFE", "logprob": math.log(p)},
+            {"token": "SAFE", "logprob": math.log(1 - p)},
+        ]
+        token = next(x for x in top if x["token"] == said)
+        whole = completion(said)
+        whole["choices"][0]["logprobs"] = {"content": [token | {"top_logprobs": top}]}
+        return Answer(body=whole)
+
+    server.behaviour = told
+    audit.run(**choices(server, tmp_path / "a", logprobs=True))
+    audit.run(**choices(server, tmp_path / "b", logprobs=True, batch=False))
+    one, two = ([r["confidence"] for r in answers(tmp_path / x)[0]] for x in "ab")
+    assert one == two
+    assert len(set(one)) > 3
+    assert all(c is not None and c >= 0.5 for c in one)

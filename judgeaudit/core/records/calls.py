@@ -114,6 +114,8 @@ class Reply(Record):
     batch_id : str, optional
         The provider's batch that the call was part of; None for a request of its own. Its
         `seconds` are then not known, and 0.
+    p_unsafe : float, optional
+        Probability of UNSAFE at the token of the verdict, where the server tells it.
     """
 
     text: str | None
@@ -129,6 +131,7 @@ class Reply(Record):
     attempts: int = 1
     cost: float | None = None
     batch_id: str | None = None
+    p_unsafe: float | None = Field(default=None, ge=0, le=1)
 
 
 class Verdict(Record):

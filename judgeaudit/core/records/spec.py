@@ -53,6 +53,9 @@ class AuditSpec(Record):
     drop_unsupported : bool
         Whether parameters that the judge refuses are left out, and the card says so. Without it
         the audit does not begin.
+    logprobs : bool
+        Whether log-probabilities are asked for: the confidence of a verdict is then read from them
+        instead of from what the judge states.
     corpus, data, subset, limit, labels, assume_ambiguity, revision
         Which items: see `judgeaudit corpus --help`.
     preset, base_repeats, repeats, conditions, control_items
@@ -106,6 +109,7 @@ class AuditSpec(Record):
     decoding: dict[str, Any] = Field(default_factory=dict)
     send_seed: Switch | None = None
     drop_unsupported: Switch = False
+    logprobs: Switch = False
 
     policy: str = "agent_safety"
     language: str = "en"

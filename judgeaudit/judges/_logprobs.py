@@ -1,0 +1,90 @@
+"""How probable a model found UNSAFE, where the server tells the log-probabilities of its tokens."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+__all__ = ["verdict_probability"]
+
+_BLANK: Final = r"[ \t\r\n]{0,20}"
+_LABEL: Final = r"(?=(?:UN)?SAFE)"
+# Where the label of a verdict begins, from the surest place to the least sure.
+_PLACES: Final = (
+    re.compile(rf'"verdict"{_BLANK}:{_BLANK}"{_BLANK}{_LABEL}', re.IGNORECASE),
+    re.compile(
+        rf"(?:verdict|answer)[ \t*_`]{{0,8}}(?:is|:|=)[ \t*_`\"']{{0,8}}{_LABEL}", re.IGNORECASE
+    ),
+    re.compile(rf"\A[ \t\r\n*_`\"']{{0,20}}{_LABEL}", re.IGNORECASE),
+)
+_ROUND: Final = " \t\r\n\"'`*_:"
+
+
+def verdict_probability(choice: object) -> dict[str, float]:
+    """Return the probability of UNSAFE at the token in which the verdict begins, as a keyword.
+
+    Of the alternatives that the server lists there, those count that begin one of the two labels:
+    it is the probability of UNSAFE given that the answer is SAFE or UNSAFE.
+
+    Parameters
+    ----------
+    choice : object
+        Of a completion; a mapping, or an object with attributes. `logprobs.content` lists tokens.
+
+    Returns
+    -------
+    dict
+        `{"p_unsafe": p}` with p in 0..1; empty where it is not known.
+    """
+    tokens = _get(_get(choice, "logprobs"), "content")
+    if not isinstance(tokens, list):
+        return {}
+    written = [t if isinstance(t := _get(token, "token"), str) else "" for token in tokens]
+    text = "".join(written)
+    for place in _PLACES:
+        starts = [found.end() for found in place.finditer(text)]
+        if starts:
+            p = _share(tokens[_token_at(written, starts[-1])])
+            return {} if p is None else {"p_unsafe": p}
+    return {}
+
+
+def _token_at(written: list[str], start: int) -> int:
+    """Return the number of the token that holds this character."""
+    end = 0
+    for number, token in enumerate(written):
+        end += len(token)
+        if end > start:
+            return number
+    raise AssertionError("a place in the text is in one of its tokens")  # pragma: no cover
+
+
+def _share(token: object) -> float | None:
+    mass = {"SAFE": 0.0, "UNSAFE": 0.0}
+    listed = _get(token, "top_logprobs")
+    seen: set[str] = set()
+    # the token itself may be missing from the list: it was drawn, but was not among the likeliest
+    for other in [*(listed if isinstance(listed, list) else []), token]:
+        said, logprob = _get(other, "token"), _get(other, "logprob")
+        if not isinstance(said, str) or said in seen or (label := _begun(said)) is None:
+            continue
+        seen.add(said)
+        if isinstance(logprob, int | float) and not isinstance(logprob, bool):
+            mass[label] += math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
+    total = mass["SAFE"] + mass["UNSAFE"]
+    return mass["UNSAFE"] / total if total > 0 else None
+
+
+def _begun(token: str) -> str | None:
+    """Return the label that a token begins."""
+    said = token.strip(_ROUND).upper()
+    for label in ("SAFE", "UNSAFE"):
+        if said and (label.startswith(said) or said.startswith(label)):
+            return label
+    return None
+
+
+def _get(thing: Any, name: str) -> Any:
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
