@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.command import extra_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError, JudgeError
-from judgeaudit.core.records import (
-    AuditSpec,
-    ConditionKind,
-    Item,
-    JudgePrompt,
-    JudgeSpec,
-    Rendering,
-)
+from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
 from judgeaudit.core.versions import versions
 
 if TYPE_CHECKING:
@@ -36,6 +29,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.settling import Settled
+    from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
 
 __all__ = [
@@ -68,10 +62,6 @@ class Prepared:
     price: Price | None = None
     settled: Settled | None = None
 
-    def kind_of(self, condition: str) -> ConditionKind:
-        """Return the kind of a condition of the plan."""
-        return next(c.kind for c in self.meta.protocol.conditions if c.id == condition)
-
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
@@ -91,6 +81,8 @@ class AuditResult:
         Whether the run was stopped before its end; the same choices resume it.
     planned : Estimate
         What the plan was thought to cost.
+    in_batches : int
+        Calls that the provider has in batches; the same choices go on with them.
     """
 
     card: JudgeCard
@@ -99,13 +91,14 @@ class AuditResult:
     folder: Path
     interrupted: bool
     planned: Estimate
+    in_batches: int = 0
 
     @property
     def exit_code(self) -> int:
-        """0 done, 130 interrupted, 3 no call answered."""
+        """0 done, or waiting for batches as asked; 130 interrupted, 3 no call answered."""
         if self.interrupted:
             return 130
-        return 0 if self.facts.n_answered else 3
+        return 0 if self.facts.n_answered or self.in_batches else 3
 
 
 def choose(
@@ -160,6 +153,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     from judgeaudit.core.clock import now_utc
     from judgeaudit.corpora import load
     from judgeaudit.engine import choices
+    from judgeaudit.engine.batch.choices import check_choices
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
@@ -195,6 +189,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     template = load_judge_template(spec.template or choice.template_for(spec.judge, spec.language))
     folder = spec.out or folder_of_choices(spec)
     judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
+    check_choices(spec, judge)
     corpus = load(
         spec.corpus,
         data=spec.data,
@@ -282,6 +277,7 @@ def run(
 
 def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResult:
     from judgeaudit.engine import choices
+    from judgeaudit.engine.batch.manifest import refuse_calls_in_batches
     from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
     from judgeaudit.engine.progress import make_progress
@@ -289,12 +285,16 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
     spec = ready.spec
     limits, progress = choices.limits_of(spec, ready.judge), make_progress(show)
     path, plan = ready.folder / LEDGER, ready.plan
-    if spec.executor == "ray":
+    if not spec.batch:
+        refuse_calls_in_batches(ready.folder)
+    if spec.batch or spec.executor == "ray":
+        from judgeaudit.engine.batch.story import run_in_batches
         from judgeaudit.engine.executors import run_on_ray
 
-        summary = run_on_ray(plan, ready.meta, path, spec, limits=limits, progress=progress)
+        away = run_in_batches if spec.batch else run_on_ray
+        summary = away(plan, ready.meta, path, spec, limits=limits, progress=progress)
         with Ledger.open_readonly(path) as view:
-            return _finish(view, ready, created, interrupted=summary.interrupted)
+            return _finish(view, ready, created, summary)
     fresh = not path.exists()
     judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds, fresh=fresh)
     with Ledger.open(path, ready.meta, plan) as ledger:
@@ -312,7 +312,7 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
             # a mistyped model must not leave a ledger that refuses the right one
             ledger.discard()
             raise
-        return _finish(ledger, ready, created, interrupted=summary.interrupted)
+        return _finish(ledger, ready, created, summary)
 
 
 def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
@@ -338,12 +338,10 @@ def card(
 
     Parameters
     ----------
-    run : path
-        Folder of a run, or its ledger file.
+    run, certificates
+        As for `score`.
     created : str, optional
         The card's time; by default the time of the last committed answer.
-    certificates : sequence of path
-        Files of certificates on the run's texts, made since.
     """
     with _open(run) as view:
         return _card(view, created, certificates)[0]
@@ -351,15 +349,13 @@ def card(
 
 def folder_of(run: Path | str) -> Path:
     """Return the folder of a run, given it or its ledger."""
-    path = Path(run)
-    return path if path.is_dir() else path.parent
+    return Path(run) if Path(run).is_dir() else Path(run).parent
 
 
 def _open(run: Path | str) -> LedgerView:
     from judgeaudit.engine.ledger import Ledger
 
-    path = Path(run)
-    return Ledger.open_readonly(path / LEDGER if path.is_dir() else path)
+    return Ledger.open_readonly(Path(run) / LEDGER if Path(run).is_dir() else run)
 
 
 def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
@@ -386,7 +382,7 @@ def _card(
 
 
 def _finish(
-    view: LedgerView, ready: Prepared, created: str | None, *, interrupted: bool
+    view: LedgerView, ready: Prepared, created: str | None, summary: RunSummary
 ) -> AuditResult:
     from judgeaudit.cards import write
     from judgeaudit.engine.kept import scoring
@@ -395,4 +391,5 @@ def _finish(
         # a ledger that was begun without certificates does not hold them
         made, scores, facts = _card(view, created, ready.spec.certificates)
         write(made, ready.folder)
-    return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
+    ended = summary.interrupted, ready.plan.estimate, summary.in_batches
+    return AuditResult(made, scores, facts, ready.folder, *ended)

@@ -19,7 +19,7 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
-_SAID: Final = frozenset({"command", "confidence", "n_confidence"})  # where they belong
+_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence"})  # where they belong
 
 
 def _hash(sha256: str) -> Cell:
@@ -220,6 +220,21 @@ def _weights(f: Figures) -> list[tuple[str, Cell]]:
     return [("Model file", ident(found or "not recorded"))]
 
 
+def _batches(found: object, answered: int) -> list[tuple[str, Cell]]:
+    """Say which answers came in the provider's batches; nothing where none did."""
+    if not isinstance(found, dict):
+        return []
+    known = {str(k): n for k, n in found.items() if isinstance(n, int)}
+    names = ", ".join(f"{k} ({count(n)})" for k, n in list(known.items())[:_MOST])
+    more = f", and {len(known) - _MOST} more" if len(known) > _MOST else ""
+    n = sum(known.values())
+    others = "" if n == answered else f", {count(answered - n)} by requests of their own"
+    return [
+        ("Calls made", raw(f"{count(n)} in batches{others}")),
+        ("Batches", ident(names + more)),
+    ]
+
+
 def provenance_section(f: Figures, card: JudgeCard) -> Section:
     """Lay out hashes, versions, costs and the command that makes the run again."""
     facts = f.facts
@@ -242,6 +257,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
         ("Run", _dates(f)),
         ("Requests", Cell(count(facts.requests))),
+        *_batches(facts.extra.get("batches"), facts.n_answered),
         ("Failures on the way", _failures(f)),
         ("Tokens", Cell(tokens)),
         ("Cost", raw(cost)),

@@ -61,9 +61,17 @@ def of_plan(ready: Prepared) -> str:
         f"plan     {estimate.n_calls:,} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
         f"price    {price}",
+        *_in_batches(ready),
         f"run      {ready.folder}",
     ]
     return plain("\n".join(lines))
+
+
+def _in_batches(ready: Prepared) -> list[str]:
+    spec = ready.spec
+    if not spec.batch:
+        return []
+    return [f"calls    in batches of at most {spec.batch_requests:,} requests and 200 MB"]
 
 
 def _asked(ready: Prepared) -> list[str]:
@@ -92,7 +100,8 @@ def _norms(ready: Prepared) -> str:
 def _evidence(ready: Prepared) -> list[str]:
     """Say which rewrites are not certified, and which certificates are void."""
     spec, lines = ready.spec, []
-    wanted = [r for r in ready.meta.renderings if ready.kind_of(r.condition) == "certified"]
+    kinds = {c.id: c.kind for c in ready.meta.protocol.conditions}
+    wanted = [r for r in ready.meta.renderings if kinds[r.condition] == "certified"]
     bare = [r.condition for r in wanted if not r.certified]
     if bare:
         lines.append(f"evidence NOT CERTIFIED, scored but not pooled: {', '.join(bare)}")
@@ -109,6 +118,8 @@ def _evidence(ready: Prepared) -> list[str]:
 
 def of_result(result: AuditResult) -> str:
     """Say what came out, and where the card lies."""
+    if result.in_batches and not result.facts.n_answered:
+        return plain(_with_the_provider(result))
     made, facts = result.card, result.facts
     lines = ["", made.headline.sentence, ""]
     for metric, condition, title in (
@@ -130,6 +141,8 @@ def of_result(result: AuditResult) -> str:
         left = facts.n_planned - facts.n_answered
         lines.append(f"Interrupted: {left:,} of {facts.n_planned:,} calls are left.")
         lines.append("The same command goes on from here.")
+    if result.in_batches:
+        lines.append(_with_the_provider(result))
     if facts.failures:
         counts = ", ".join(f"{n:,} {kind}" for kind, n in facts.failures.items())
         lines.append(f"Failures on the way: {counts}")
@@ -137,6 +150,13 @@ def of_result(result: AuditResult) -> str:
         lines.append(cost)
     lines.append(f"Card: {result.folder}/card.html (also card.md, card.json)")
     return plain("\n".join(lines))
+
+
+def _with_the_provider(result: AuditResult) -> str:
+    return (
+        f"{result.in_batches} calls are with the provider, in batches: judgeaudit batch status "
+        f"{result.folder}. The same command goes on with them."
+    )
 
 
 def _estimate(score: Score) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-__all__ = ["add_to"]
+if TYPE_CHECKING:
+    from judgeaudit.core.records import AuditSpec
+
+__all__ = ["add_to", "audit", "chosen"]
 
 _WHAT = "What is judged"
 _WHO = "The judge"
@@ -17,12 +20,12 @@ _RUN = "The run"
 
 def add_to(app: typer.Typer) -> None:
     """Register these verbs on the application."""
-    app.command("audit")(_audit)
+    app.command("audit")(audit)
     app.command("score")(_score)
     app.command("card")(_card)
 
 
-def _audit(
+def audit(
     *,
     config: Annotated[
         Path | None,
@@ -250,6 +253,32 @@ def _audit(
     workers: Annotated[
         int | None, typer.Option(help="Workers on Ray.", rich_help_panel=_RUN)
     ] = None,
+    batch: Annotated[
+        bool | None,
+        typer.Option(
+            "--batch/--no-batch",
+            help="Make the calls in the provider's batches: within a day, at a lower price "
+            "(OpenAI-compatible servers with /files and /batches).",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    batch_wait: Annotated[
+        bool | None,
+        typer.Option(
+            "--batch-wait/--no-batch-wait",
+            " /--no-wait",
+            help="Stay until the batches are over (default), or submit, look once and end.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    batch_interval: Annotated[
+        float | None,
+        typer.Option(help="Seconds between two looks (default 60).", rich_help_panel=_RUN),
+    ] = None,
+    batch_requests: Annotated[
+        int | None,
+        typer.Option(help="Requests in a batch file at most.", rich_help_panel=_RUN),
+    ] = None,
     plan_only: Annotated[
         bool,
         typer.Option("--plan", help="Count and price the calls, and stop.", rich_help_panel=_RUN),
@@ -262,21 +291,10 @@ def _audit(
 
     Without a key or a flag, a small model on this machine judges the bundled sample.
     """
-    choices = dict(locals())
+    spec = chosen(dict(locals()))
     from judgeaudit import audit
     from judgeaudit.cli import _out, _words
-    from judgeaudit.core.command import flag_of
 
-    flags: dict[str, Any] = {
-        name: value
-        for name, value in choices.items()
-        if name in audit.CHOICES and value is not None
-    }
-    if condition:
-        flags["conditions"] = tuple(condition)
-    if certificates:
-        flags["certificates"] = tuple(certificates)
-    spec = audit.choose(config, flags, flag_of)
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return
@@ -285,6 +303,19 @@ def _audit(
         _out.aside(_words.of_plan(ready))
     result = audit.run(ready, show="quiet" if quiet else "auto")
     _out.conclude(_words.of_result(result), result.exit_code)
+
+
+def chosen(flags: dict[str, Any]) -> AuditSpec:
+    """Return the choices that the flags of `audit`, by name, and its file make together."""
+    from judgeaudit import audit
+    from judgeaudit.core.command import flag_of
+
+    given = {k: v for k, v in flags.items() if k in audit.CHOICES and v is not None}
+    if flags["condition"]:
+        given["conditions"] = tuple(flags["condition"])
+    if flags["certificates"]:
+        given["certificates"] = tuple(flags["certificates"])
+    return audit.choose(flags["config"], given, flag_of)
 
 
 _RunFolder = Annotated[

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from judgeaudit._version import __version__
-from judgeaudit.cli import _out, corpus, ledger, local, policy
+from judgeaudit.cli import _out, batch, corpus, ledger, local, policy
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
@@ -52,6 +52,7 @@ app = typer.Typer(
 audit_verbs.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
+app.add_typer(batch.app, name="batch", help="Calls in a provider's batches: a day, at half price.")
 app.add_typer(ledger.app, name="ledger", help="Check, export, merge, salvage and shrink ledgers.")
 app.add_typer(local.app, name="local", help="The embedded model: what is here, and fetching it.")
 

@@ -17,10 +17,14 @@ _NOT_IDENTITY: Final = (
     *("adaptive", "requests_per_minute", "tokens_per_minute"),
     *("budget_usd", "budget_tokens", "budget_calls", "prices"),
     *("executor", "workers"),
+    *("batch", "batch_wait", "batch_interval", "batch_requests"),
     # what it drops is: the ledger holds it
     "drop_unsupported",
 )
-_NOT_REPEATED: Final = {"out", "decoding", "budget_usd", "budget_tokens", "budget_calls"}
+_NOT_REPEATED: Final = {
+    *("out", "decoding", "budget_usd", "budget_tokens", "budget_calls"),
+    *("batch_wait", "batch_interval", "batch_requests"),
+}
 
 
 def flag_of(name: str) -> str:
@@ -60,6 +64,14 @@ def command_of(spec: AuditSpec) -> str:
     return " ".join(w if w.startswith("…") else shlex.quote(w) for w in words)
 
 
+def extra_of(spec: AuditSpec) -> dict[str, Any]:
+    """Return what a ledger keeps of the choices beside its records."""
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out
+
+
 def folder_of_choices(spec: AuditSpec) -> Path:
     """Return the folder of a run that names none: the same choices resume the same run."""
     choices = spec.model_dump(mode="json", exclude=set(_NOT_IDENTITY))
@@ -67,11 +79,3 @@ def folder_of_choices(spec: AuditSpec) -> Path:
     words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
     return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"
-
-
-def extra_of(spec: AuditSpec) -> dict[str, Any]:
-    """Return what a ledger remembers of the choices beside plan and judge."""
-    out: dict[str, Any] = {"command": command_of(spec)}
-    if spec.retry_truncated is not None:
-        out["retry_truncated"] = spec.retry_truncated
-    return out

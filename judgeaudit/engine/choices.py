@@ -137,7 +137,7 @@ def price_of(spec: AuditSpec, judge: JudgeSpec) -> Price | None:
             mend="State it in a file given as --prices, or cap with --budget-calls or "
             "--budget-tokens instead",
         )
-    return price
+    return price.batched() if price is not None and spec.batch else price
 
 
 def budget_of(spec: AuditSpec, ledger: LedgerView, price: Price | None) -> Budget | None:

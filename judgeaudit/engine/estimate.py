@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from judgeaudit.core.records import JudgePrompt
 
-__all__ = ["Estimate", "Price", "TokenCounter", "make_estimate"]
+__all__ = ["BATCH_FACTOR", "Estimate", "Price", "TokenCounter", "make_estimate"]
 
 TokenCounter = Callable[[JudgePrompt], int]
+
+BATCH_FACTOR: Final = 0.5
+"""What part of the price of single requests providers publish for batches: half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,33 @@ class Price:
         Price of one token sent, and of one token answered.
     stated : bool
         Whether the user stated it: then it counts, and not what a library reckons.
+    batch : float, optional
+        What part of it a call in a batch costs, where the user stated it.
+    note : str
+        What these prices rest on, where that must be said.
     """
 
     prompt: float
     completion: float
     stated: bool = False
+    batch: float | None = None
+    note: str = ""
+
+    def batched(self) -> Price:
+        """Return the price of calls that are made in batches."""
+        factor = BATCH_FACTOR if self.batch is None else self.batch
+        whose = (
+            "the discount that providers publish for batches; a price file can say otherwise"
+            if self.batch is None
+            else "as the price file says"
+        )
+        return replace(
+            self,
+            prompt=self.prompt * factor,
+            completion=self.completion * factor,
+            batch=None,
+            note=f"in batches, at {factor:g} times the price of single requests ({whose})",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +121,7 @@ def make_estimate(
         least = tokens * price.prompt
         at_most = None if most is None else least + most * price.completion
         cost_note = note if most is not None else f"{note}; answers have no cap on their tokens"
+        cost_note += f"; {price.note}" if price.note else ""
     return Estimate(
         n_calls=n,
         by_condition=dict(by_condition),

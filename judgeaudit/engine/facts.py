@@ -29,6 +29,11 @@ SELECT count(*), count(prompt_tokens), sum(prompt_tokens),
 FROM verdicts
 """
 
+_BATCHES = """
+SELECT json_extract(extra, '$.batch_id') AS batch, count(*) FROM replies
+WHERE extra IS NOT NULL GROUP BY batch HAVING batch IS NOT NULL ORDER BY batch
+"""
+
 
 def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) -> RunFacts:
     """Gather outcomes, tokens, cost, time and provenance from a ledger.
@@ -72,7 +77,10 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost:,} of {n:,} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
-    told = {}
+    told: dict[str, Any] = {}
+    if batches := dict(db.execute(_BATCHES).fetchall()):
+        # how many answers came in which of the provider's batches
+        told["batches"] = batches
     if meta.extra.get("confidence") == "logprobs":
         told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from judgeaudit.core.errors import DiskError, LedgerError
 from judgeaudit.core.hashing import canonical_json, sha256_text
 from judgeaudit.core.records import Item
+from judgeaudit.core.versions import versions
 from judgeaudit.engine.chain import plain_text, storable
 from judgeaudit.engine.identity import RunMeta, differences, refuse
 from judgeaudit.engine.lock import RunLock, full, promised
@@ -81,6 +82,55 @@ class Ledger(LedgerView):
             lock.release()
             raise
 
+    @classmethod
+    def reopen(cls, path: str | Path) -> Ledger:
+        """Open a ledger that exists for writing, with the plan that it holds.
+
+        For answers that come in without a run: the caller must know which calls they belong to.
+
+        Raises
+        ------
+        LedgerError
+            If there is none, another process holds it, or it cannot be read or written.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise LedgerError("there is no ledger here", where=str(path))
+        lock = RunLock(path)
+        try:
+            return cls._reopen_locked(path, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def _reopen_locked(cls, path: Path, lock: RunLock) -> Ledger:
+        with translated(path):
+            db = connect(path, "mode=rw")
+        ledger: Ledger | None = None
+        try:
+            with translated(path):
+                check_kind(db, path)
+            with LedgerView(path) as view:
+                refuse_damaged(view)
+            with translated(path):
+                _go_wal(db)
+            lock.fulfilled()
+            ledger = cls(path)
+            with translated(path):
+                ledger._writer = Writer(db, path, versions(), lock.promise)
+        except BaseException:
+            if ledger is not None:
+                ledger._release()
+            db.close()
+            raise
+        return ledger._begin(db, lock)
+
+    def _begin(self, db: sqlite3.Connection, lock: RunLock) -> Ledger:
+        self._write_db, self._lock = db, lock
+        self._writer.start()
+        return self
+
     @staticmethod
     def open_readonly(path: str | Path) -> LedgerView:
         """Open a ledger for reading; works while a run writes it and on a read-only folder."""
@@ -118,10 +168,7 @@ class Ledger(LedgerView):
             if fresh:
                 _remove(path)
             raise
-        ledger._write_db = db
-        ledger._lock = lock
-        ledger._writer.start()
-        return ledger
+        return ledger._begin(db, lock)
 
     @staticmethod
     def check_same_run(view: LedgerView, meta: RunMeta, plan: Plan) -> None:

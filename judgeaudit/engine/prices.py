@@ -15,6 +15,7 @@ __all__ = ["read_prices"]
 
 _PER: Final = 1e6
 _KEYS: Final = ("prompt", "completion")
+_BATCH: Final = "batch"
 
 
 def read_prices(path: Path) -> dict[str, Price]:
@@ -25,6 +26,7 @@ def read_prices(path: Path) -> dict[str, Price]:
         ["openai/gpt-5.4-mini"]
         prompt = 0.25
         completion = 2.00
+        batch = 0.5  # optional: what part of it a call in a batch costs
 
     Parameters
     ----------
@@ -57,14 +59,24 @@ def read_prices(path: Path) -> dict[str, Price]:
         if not isinstance(entry, dict):
             raise wrong(f"{model!r} is no table", model)
         for name in entry:
-            if name not in _KEYS:
+            if name not in (*_KEYS, _BATCH):
                 raise wrong(f"unknown key {name!r} for {model!r}", model, name)
         for name in _KEYS:
             if name not in entry:
                 raise wrong(f"the {name} price of {model!r} is missing", model)
             value = entry[name]
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 <= value < math.inf:
+            if not _is_number(value):
                 raise wrong(f"the {name} price of {model!r} is {value!r}", model, name)
-        out[model] = Price(entry["prompt"] / _PER, entry["completion"] / _PER, stated=True)
+        batch = entry.get(_BATCH)
+        if batch is not None and not _is_number(batch):
+            raise wrong(f"the batch factor of {model!r} is {batch!r}", model, _BATCH)
+        out[model] = Price(
+            entry["prompt"] / _PER, entry["completion"] / _PER, stated=True, batch=batch
+        )
     return out
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < math.inf

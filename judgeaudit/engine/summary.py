@@ -27,6 +27,8 @@ class RunSummary:
         Wall-clock time of this session.
     interrupted : bool
         Whether it was stopped before the end, by the user.
+    in_batches : int
+        Calls that the provider has in batches.
     """
 
     planned: int
@@ -38,6 +40,7 @@ class RunSummary:
     cost: float | None
     seconds: float
     interrupted: bool
+    in_batches: int = 0
 
     @property
     def left(self) -> int:

@@ -87,7 +87,8 @@ def answer_row(row: Answer) -> tuple[Any, ...]:
     extra = None
     if not reply.model_fields_set <= _COLUMNED:
         # fields that a later version adds to Reply are kept without a new format
-        extra = json.dumps(reply.model_dump(mode="json", exclude=set(_COLUMNED)), sort_keys=True)
+        more = reply.model_dump(mode="json", exclude=set(_COLUMNED), exclude_unset=True)
+        extra = json.dumps(more, sort_keys=True)
     return (
         row.call,
         verdict.outcome,

@@ -10,7 +10,9 @@ import warnings
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["litellm_library", "price"]
+from judgeaudit.core.errors import ConfigError
+
+__all__ = ["litellm_library", "openai_request", "price"]
 
 
 def litellm_library() -> Any:
@@ -81,6 +83,40 @@ def price(model: str, api_base: str | None = None) -> tuple[float, float] | None
         if known and entry.get("litellm_provider") == provider:
             return float(rates[0]), float(rates[1])
     return None
+
+
+def openai_request(model: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what LiteLLM sends to an OpenAI-compatible server: the model's name, and parameters.
+
+    Parameters
+    ----------
+    model : str
+        A LiteLLM model string of the provider `openai`.
+    parameters : dict
+        As given to its `completion`.
+
+    Raises
+    ------
+    ConfigError
+        The model has another provider, or LiteLLM refuses a parameter.
+    """
+    litellm = litellm_library()
+    bare, provider, *_ = litellm.get_llm_provider(model)
+    if provider != "openai":
+        raise ConfigError(
+            f"batches are made of OpenAI-compatible requests, and {model!r} is asked otherwise",
+            mend="Write the judge as direct:<model>, with the address of a server that has /files "
+            "and /batches as --api-base",
+        )
+    try:
+        sent = litellm.get_optional_params(
+            model=bare, custom_llm_provider=provider, drop_params=False, **parameters
+        )
+    except litellm.UnsupportedParamsError as error:
+        raise ConfigError(f"the model refuses a parameter: {error.message}", where=model) from None
+    sent.pop("stream", None)
+    beside = sent.pop("extra_body", None) or {}
+    return bare, {**sent, **beside}
 
 
 def _host(api_base: str | None) -> str:

@@ -134,16 +134,18 @@ class DirectJudge:
         """Close the connections; a later call opens new ones."""
         await self._wire.aclose()
 
+    def body(self, prompt: JudgePrompt, seed: int) -> dict[str, Any]:
+        """Return what is sent for a prompt; also for who sends it another way."""
+        return {
+            **self._parameters,
+            **({"seed": seed} if self._spec.sends_seed else {}),
+            "messages": [{"role": m.role, "content": storable(m.content)} for m in prompt.messages],
+        }
+
     async def _request(
         self, prompt: JudgePrompt, seed: int, more: dict[str, Any] | None = None
     ) -> Reply:
-        body = {
-            **self._parameters,
-            **({"seed": seed} if self._spec.sends_seed else {}),
-            **(more or {}),
-            "messages": [{"role": m.role, "content": storable(m.content)} for m in prompt.messages],
-        }
-        payload = json.dumps(body).encode()
+        payload = json.dumps(self.body(prompt, seed) | (more or {})).encode()
         started = time.perf_counter()
         # of the whole request, body included: a server that drips could hold a limit between bytes
         limit = asyncio.timeout(self.attempt_seconds)
@@ -152,7 +154,7 @@ class DirectJudge:
         try:
             async with limit:
                 answer = await self._wire.post(_CHAT, payload)
-            ended = self._read(answer, time.perf_counter() - started)
+            ended = self.read(answer, time.perf_counter() - started)
         except UnreadableError as exc:
             ended = self._ending.unreadable(f"the server's answer cannot be read: {exc}")
         except Exception as exc:  # noqa: BLE001 - whatever a connection dies of is mapped
@@ -166,7 +168,8 @@ class DirectJudge:
             ended.mend = f"{ended.mend}. {known}"
         raise ended
 
-    def _read(self, answer: Answer, seconds: float) -> JudgeError | Reply:
+    def read(self, answer: Answer, seconds: float) -> JudgeError | Reply:
+        """Return the reply that an answer is, or the error; also one that came another way."""
         if 300 <= answer.status < 400:
             return self._redirected(answer)
         if answer.status >= 400:

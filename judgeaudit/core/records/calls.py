@@ -111,6 +111,9 @@ class Reply(Record):
         Requests made for this call, the successful one included.
     cost : float, optional
         US dollars; None where the price is not known, never 0 for an unknown price.
+    batch_id : str, optional
+        The provider's batch that the call was part of; None for a request of its own. Its
+        `seconds` are then not known, and 0.
     p_unsafe : float, optional
         Probability of UNSAFE at the token of the verdict, where the server tells it.
     """
@@ -127,6 +130,7 @@ class Reply(Record):
     seconds: float = 0.0
     attempts: int = 1
     cost: float | None = None
+    batch_id: str | None = None
     p_unsafe: float | None = Field(default=None, ge=0, le=1)
 
 

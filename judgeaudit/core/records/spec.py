@@ -93,6 +93,13 @@ class AuditSpec(Record):
         answered, so it is part of the run's identity.
     executor, workers
         Where calls are made: in this process, or by so many workers on Ray.
+    batch, batch_wait
+        Whether calls are made in the provider's batches (files of requests, answered within a
+        day, at a lower price), and whether to wait for them.
+    batch_interval : float
+        Seconds between two looks at the provider's batches.
+    batch_requests : int
+        Requests in a batch file at most; providers allow 50,000.
     """
 
     judge: str = "local"
@@ -143,6 +150,10 @@ class AuditSpec(Record):
     retry_truncated: Whole | None = Field(default=None, ge=1)
     executor: Literal["local", "ray"] = "local"
     workers: Whole = Field(default=2, ge=1, le=1024)
+    batch: bool = False
+    batch_wait: bool = True
+    batch_interval: Number = Field(default=60.0, gt=0)
+    batch_requests: Whole = Field(default=50_000, ge=1, le=50_000)
 
     @field_validator("decoding")
     @classmethod
