@@ -1,5 +1,5 @@
 """OpenAI-style batches: files of requests that are answered within a day at a lower price.
 
 The calls, the judge, the ledger and the card are those of single requests; only the way differs.
-See `docs/decisions/0406-batches.md`.
+See `docs/decisions/0407-batches.md`.
 """
