@@ -1,0 +1,1 @@
+"""The instrument, tested before it is trusted."""
