@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.clusters import ClusterSums
+from judgeaudit.stats.clusters import ClusterSums, kish_clusters
 from judgeaudit.stats.intervals import rate_upper, t_quantile
 
 __all__ = [
@@ -36,7 +36,9 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
 
     Two pseudo-clusters of average size are added: half a cluster at +1, half at -1, one at 0. So
     the interval does not collapse when nothing flipped. Its centre is not the reported estimate,
-    which stays the plain mean.
+    which stays the plain mean. Where clusters are uneven, gaps are scaled up for a cluster's share
+    of the items, and the degrees of freedom count clusters as Kish does; where they are even,
+    neither changes anything.
 
     Parameters
     ----------
@@ -52,17 +54,20 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
 
     References
     ----------
-    Agresti and Min 2005, Stat. Med. 24, 729, carried over to clusters; estimators.md, section 4.
+    Agresti and Min 2005, Stat. Med. 24, 729, carried over to clusters; Bell and McCaffrey 2002,
+    Survey Methodology 28 (leverage); Kish 1965; estimators.md, section 4; decision note 0516.
     """
     groups = sums.n_clusters
     if groups < 2:
         return Undefined(_ONE_CLUSTER)
-    n = sums.n
-    mean_size = n / groups
+    n, mean_size, number = sums.n, sums.n / groups, kish_clusters(sums.sizes)
     centre = sums.total / (n + 2 * mean_size)
-    gaps = sums.totals - sums.sizes * centre
+    # a cluster that holds much of the items pulls the mean towards itself and hides its own gap
+    scale = (1 - 1 / groups) / (1 - sums.sizes / n)
+    gaps = (sums.totals - sums.sizes * centre) * scale
     spread = float(np.sum(gaps * gaps)) + mean_size**2 * (1 + 2 * centre**2)
-    half = t_quantile(0.5 + level / 2, groups - 1) * spread**0.5 / (n + 2 * mean_size)
+    df = max(1.0, number - 1)
+    half = t_quantile(0.5 + level / 2, df) * spread**0.5 / (n + 2 * mean_size)
     return Interval(centre - half, centre + half, level, ADJUSTED_T)
 
 
