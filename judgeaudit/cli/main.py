@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from judgeaudit._version import __version__
-from judgeaudit.cli import _out, corpus, ledger, local, plan, policy
+from judgeaudit.cli import _out, corpus, ledger, local, plan, policy, selftest
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 audit_verbs.add_to(app)
 plan.add_to(app)
+selftest.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(ledger.app, name="ledger", help="Check, export, merge, salvage and shrink ledgers.")
