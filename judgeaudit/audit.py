@@ -214,6 +214,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         prompt_of,
         vacuum=policies.vacuum_trajectory,
         price=price,
+        by_item=spec.until is not None,
     )
     meta = RunMeta(
         protocol=protocol,
@@ -269,7 +270,7 @@ def run(
         ready = prepare(_spec_from({**given, **more}))
     spec = ready.spec
     limits = choices.limits_of(spec, ready.judge)
-    if spec.executor == "ray":
+    if spec.executor == "ray" and spec.until is None:
         from judgeaudit.engine.executors import run_on_ray
 
         summary = run_on_ray(
@@ -293,6 +294,7 @@ def run(
                 progress=make_progress(show),
                 budget=choices.budget_of(spec, ledger, ready.price),
                 price=ready.price,
+                decide=choices.decide_of(spec, ready.plan, ledger),
             )
         except ConfigError:
             # a mistyped model must not leave a ledger that refuses the right one
@@ -349,11 +351,15 @@ def _open(run: Path | str) -> LedgerView:
 
 
 def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
+    from judgeaudit.engine.deciding import found_in
+    from judgeaudit.metrics.stopping import restated
     from judgeaudit.scoring import score as score_table
 
     protocol = view.meta.protocol
     failed = frozenset(r.condition for r in renderings if not r.certified)
-    return score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    triples = found_in(view)
+    return scores if triples is None else restated(scores, triples, protocol)
 
 
 def _card(
@@ -386,4 +392,6 @@ def _extra(spec: AuditSpec) -> dict[str, Any]:
     out: dict[str, Any] = {"command": command_of(spec)}
     if spec.retry_truncated is not None:
         out["retry_truncated"] = spec.retry_truncated
+    if spec.until is not None:
+        out["until"] = spec.until
     return out

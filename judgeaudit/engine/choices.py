@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, Item, JudgeSpec
 from judgeaudit.engine.budget import Budget, Caps, spent_before
+from judgeaudit.engine.deciding import decider_of
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
@@ -15,9 +16,11 @@ from judgeaudit.judges import _choice as choice
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
+    from judgeaudit.engine.control import Decide
+    from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["budget_of", "judge_of", "limits_of", "price_of"]
+__all__ = ["budget_of", "decide_of", "judge_of", "limits_of", "price_of"]
 
 _FREE: Final = frozenset({"local", "scripted", "replay"})
 
@@ -79,3 +82,21 @@ def budget_of(spec: AuditSpec, ledger: LedgerView, price: Price | None) -> Budge
     """Return what is left of an audit's budget; None where nothing is capped."""
     caps = Caps(usd=spec.budget_usd, tokens=spec.budget_tokens, calls=spec.budget_calls)
     return Budget(caps, spent_before(ledger, price)) if caps else None
+
+
+def decide_of(spec: AuditSpec, plan: Plan, ledger: LedgerView) -> Decide | None:
+    """Return what says when an audit may stop; None where it asks every call.
+
+    Raises
+    ------
+    ConfigError
+        If the plan cannot be decided early.
+    """
+    if spec.until is None:
+        return None
+    if spec.executor != "local":
+        raise ConfigError(
+            f"a run until decided asks items one after the other, which {spec.executor} does not",
+            mend="Leave --executor out",
+        )
+    return decider_of(plan, ledger)
