@@ -30,8 +30,10 @@ def slow_adjusted_t(values, clusters):
     groups = sorted(set(clusters))
     totals = [sum(v for v, c in zip(values, clusters, strict=True) if c == g) for g in groups]
     sizes = [sum(c == g for c in clusters) for g in groups]
-    size = len(values) / len(groups)
     share = [m / len(values) for m in sizes]
+    average = len(values) / len(groups)
+    around = sum(s * m for s, m in zip(share, sizes, strict=True))  # around an item, on average
+    size = (average * around) ** 0.5
     even = 1 - 1 / len(groups)
     rows = [(t, m, 1.0, even / (1 - s)) for t, m, s in zip(totals, sizes, share, strict=True)]
     rows += [(size, size, 0.5, 1.0), (-size, size, 0.5, 1.0), (0.0, size, 1.0, 1.0)]
