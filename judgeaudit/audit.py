@@ -208,7 +208,10 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     price = choices.price_of(spec, judge)
     vacuum = policies.vacuum_trajectory
     plan = build_plan(
-        corpus.items, renderings, protocol, judge, prompt_of, vacuum=vacuum, price=price
+        *(corpus.items, renderings, protocol, judge, prompt_of),
+        vacuum=vacuum,
+        price=price,
+        by_item=spec.until is not None,
     )
     meta = RunMeta(
         protocol=protocol,
@@ -287,7 +290,7 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
     path, plan = ready.folder / LEDGER, ready.plan
     if not spec.batch:
         refuse_calls_in_batches(ready.folder)
-    if spec.batch or spec.executor == "ray":
+    if spec.until is None and (spec.batch or spec.executor == "ray"):
         from judgeaudit.engine.batch.story import run_in_batches
         from judgeaudit.engine.executors import run_on_ray
 
@@ -307,6 +310,7 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
                 progress=progress,
                 budget=choices.budget_of(spec, ledger, ready.price),
                 price=ready.price,
+                decide=choices.decide_of(spec, ready.plan, ledger),
             )
         except ConfigError:
             # a mistyped model must not leave a ledger that refuses the right one
@@ -359,11 +363,15 @@ def _open(run: Path | str) -> LedgerView:
 
 
 def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
+    from judgeaudit.engine.deciding import found_in
+    from judgeaudit.metrics.stopping import restated
     from judgeaudit.scoring import score as score_table
 
     protocol = view.meta.protocol
     failed = frozenset(r.condition for r in renderings if not r.certified)
-    return score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    triples = found_in(view)
+    return scores if triples is None else restated(scores, triples, protocol)
 
 
 def _card(

@@ -140,7 +140,7 @@ def _remarks(view: View) -> tuple[dict[str, str], dict[str, str]]:
         flags["clusters"] = "uneven"
         reasons["clusters"] = (
             f"The largest of {sizes.size} clusters holds {int(sizes.max())} of {int(sizes.sum())} "
-            f"items; they count like {kish_clusters(sizes):.0f} even ones, so intervals of excess "
-            f"flips may be too narrow."
+            f"items; they count like {kish_clusters(sizes):.0f} even ones. Intervals are widened "
+            f"for it, and are still too narrow if all items of a large cluster flip together."
         )
     return flags, reasons

@@ -81,7 +81,11 @@ def _planted(f: Figures) -> _Found:
 
 def _incomplete(f: Figures) -> _Found:
     planned, answered = f.facts.n_planned, f.facts.n_answered
-    if answered < planned:
+    if f.flag("stopping"):
+        yield "stopping", "note", f.reason("stopping")
+    if f.flag("clusters") == "uneven":
+        yield "clusters", "caution", f.reason("clusters")
+    if answered < planned and f.flag("stopping") not in {"effect", "tolerable"}:
         yield (
             "incomplete",
             "serious",

@@ -105,7 +105,8 @@ def _nothing_measured(f: Figures) -> Headline | None:
             f"without a verdict ({failure_kinds(f)}); mend the calls and run it again."
         )
         return _say(f, "mostly_failed", "cannot_tell", rest)
-    if facts.n_planned and facts.n_answered / facts.n_planned < _MOSTLY:
+    stopped = f.flag("stopping") in {"effect", "tolerable"}
+    if not stopped and facts.n_planned and facts.n_answered / facts.n_planned < _MOSTLY:
         rest = (
             f"cannot be judged yet: only {count(facts.n_answered)} of {count(facts.n_planned)} "
             f"planned calls were answered."

@@ -176,6 +176,14 @@ def audit(
     control_items: Annotated[
         int | None, typer.Option(help="Items under the controls.", rich_help_panel=_HOW)
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="decided: stop as soon as an effect is shown, or one beyond the practical "
+            "threshold is ruled out.",
+            rich_help_panel=_HOW,
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of order and subsets.", rich_help_panel=_HOW)
     ] = None,

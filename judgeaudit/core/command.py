@@ -40,7 +40,7 @@ def flag_of(name: str) -> str:
 
 
 # Left out where not asked for, so that runs made before these were there keep their folders.
-_LATER: Final = ("logprobs",)
+_LATER: Final = ("logprobs", "until")
 
 
 def command_of(spec: AuditSpec) -> str:
@@ -69,6 +69,8 @@ def extra_of(spec: AuditSpec) -> dict[str, Any]:
     out: dict[str, Any] = {"command": command_of(spec)}
     if spec.retry_truncated is not None:
         out["retry_truncated"] = spec.retry_truncated
+    if spec.until is not None:
+        out["until"] = spec.until
     return out
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, Item, JudgeSpec, JudgeTemplate
 from judgeaudit.engine.budget import Budget, Caps, spent_before
+from judgeaudit.engine.deciding import decider_of
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
@@ -19,10 +20,13 @@ from judgeaudit.judges._reach import check_reachable
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge, TimedJudge
 
 if TYPE_CHECKING:
+    from judgeaudit.engine.control import Decide
+    from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.view import LedgerView
 
 __all__ = [
     "budget_of",
+    "decide_of",
     "found_extra",
     "judge_and_settled",
     "judge_of",
@@ -144,3 +148,26 @@ def budget_of(spec: AuditSpec, ledger: LedgerView, price: Price | None) -> Budge
     """Return what is left of an audit's budget; None where nothing is capped."""
     caps = Caps(usd=spec.budget_usd, tokens=spec.budget_tokens, calls=spec.budget_calls)
     return Budget(caps, spent_before(ledger, price)) if caps else None
+
+
+def decide_of(spec: AuditSpec, plan: Plan, ledger: LedgerView) -> Decide | None:
+    """Return what says when an audit may stop; None where it asks every call.
+
+    Raises
+    ------
+    ConfigError
+        If the plan cannot be decided early.
+    """
+    if spec.until is None:
+        return None
+    if spec.executor != "local":
+        raise ConfigError(
+            f"a run until decided asks items one after the other, which {spec.executor} does not",
+            mend="Leave --executor out",
+        )
+    if spec.batch:
+        raise ConfigError(
+            "a run until decided asks items one after the other, which batches do not",
+            mend="Leave --batch out",
+        )
+    return decider_of(plan, ledger)

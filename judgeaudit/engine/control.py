@@ -1,11 +1,26 @@
-"""How a run is told to stop: once drains, twice stops now."""
+"""How a run is told to stop: once drains, twice stops now; or by what it has found."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
 
-__all__ = ["RunControl"]
+from judgeaudit.core.records import Label
+
+__all__ = ["Decide", "RunControl"]
+
+
+class Decide(Protocol):
+    """Told of every call that ended, by position and label; says whether the run may stop."""
+
+    def __call__(self, position: int, label: Label | None, /) -> bool:
+        """Take note of a call, and say whether the run may stop."""
+        ...
+
+    def decided(self) -> bool:
+        """Say whether it might have stopped before."""
+        ...
 
 
 class RunControl:

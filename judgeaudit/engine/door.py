@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 from judgeaudit.engine.budget import BudgetLike
-from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.control import Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits
@@ -42,6 +42,7 @@ def run_plan_sync(
     budget: BudgetLike | None = None,
     price: Price | None = None,
     parse: Parse | None = None,
+    decide: Decide | None = None,
     close_judge: bool = True,
 ) -> RunSummary:
     """Run a plan and return when it is done; `run_plan` for callers without `await`.
@@ -53,7 +54,7 @@ def run_plan_sync(
 
     Parameters
     ----------
-    plan, judge, ledger, limits, progress, control, gate, throttle, budget, price, parse
+    plan, judge, ledger, limits, progress, control, gate, throttle, budget, price, parse, decide
         As of `run_plan`.
     close_judge : bool
         Whether to close the judge at the end. Its connections belong to this run's event loop,
@@ -89,6 +90,7 @@ def run_plan_sync(
                 budget=budget,
                 price=price,
                 parse=parse,
+                decide=decide,
             )
         finally:
             if close_judge:

@@ -276,6 +276,7 @@ def build_plan(
     vacuum: Vacuum | None = None,
     count_tokens: TokenCounter | None = None,
     price: Price | None = None,
+    by_item: bool = False,
 ) -> Plan:
     """Lay out every call of an audit, in seeded random order.
 
@@ -302,6 +303,9 @@ def build_plan(
         JudgePrompt -> tokens; without it tokens are estimated as characters / 4.
     price : Price, optional
         US dollars a token; without it the cost is unknown, not 0.
+    by_item : bool
+        Whether items come one after the other, in seeded random order, with the calls of each
+        mixed: for runs that stop as soon as enough items are known.
 
     Returns
     -------
@@ -343,7 +347,11 @@ def build_plan(
     cells = np.repeat(np.arange(depth.size, dtype=np.int64), depth)
     starts = np.repeat(np.cumsum(depth) - depth, depth)
     repeats = np.arange(cells.size, dtype=np.int64) - starts
-    order = np.argsort(_shuffle_keys(words[cells], repeats), kind="stable")
+    keys = _shuffle_keys(words[cells], repeats)
+    order = np.argsort(keys, kind="stable")
+    if by_item:
+        ranks = np.array([_hash64(protocol.seed, "item", i.key) for i in ordered], np.uint64)
+        order = np.lexsort((keys, cells // width, ranks[cells // width]))
     calls_of = {
         c.id: int(
             sum(depth[j::width].sum() for j in range(width) if columns[j].condition.id == c.id)

@@ -18,11 +18,11 @@ from judgeaudit.core.errors import (
     QuotaExhaustedError,
     TransientError,
 )
-from judgeaudit.core.records import Call, JudgePrompt, Reply, Verdict
+from judgeaudit.core.records import Call, JudgePrompt, Label, Reply, Verdict
 from judgeaudit.engine.attempt import Asker, DrainedError, Tally
 from judgeaudit.engine.breaker import RESUME, Breaker
 from judgeaudit.engine.budget import BudgetLike
-from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.control import Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
@@ -59,6 +59,7 @@ class _Run:
     parse: Parse
     breaker: Breaker
     source: str = "stated"
+    decide: Decide | None = None
     todo: Iterator[int] = field(default_factory=lambda: iter(()))
     workers: list[asyncio.Task[None]] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -181,6 +182,11 @@ class _Run:
         elif self.cost is not None:
             self.cost += reply.cost
         self._count(verdict.outcome, reply.cost)
+        self._look(position, verdict.label)
+
+    def _look(self, position: int, label: Label | None) -> None:
+        if self.decide is not None and self.decide(position, label):
+            self.drain()
 
     def _read(self, reply: Reply) -> Verdict:
         try:
@@ -218,6 +224,7 @@ class _Run:
     async def _failed(self, position: int, error: Exception, tally: Tally) -> None:
         await self._commit(failure_row(position, error, tally.attempts))
         self._count("error", None)
+        self._look(position, None)
         why = self.breaker.failed(error)
         if why is not None:
             self.asker.give_up(why)
@@ -275,6 +282,7 @@ async def run_plan(
     budget: BudgetLike | None = None,
     price: Price | None = None,
     parse: Parse | None = None,
+    decide: Decide | None = None,
     only: NDArray[np.bool_] | None = None,
 ) -> RunSummary:
     """Ask every call of the plan that the ledger has no answer for.
@@ -304,6 +312,8 @@ async def run_plan(
         Of the judge's tokens.
     parse : callable, optional
         Reply -> Verdict; the package's parser by default.
+    decide : Decide, optional
+        Where it says so, calls in flight end and no other is made.
     only : array of bool, shape (n_calls,), optional
         Calls that are this run's share; the others are left alone.
 
@@ -346,10 +356,12 @@ async def run_plan(
     watch = Watch(progress.note, first=limits.watch_seconds, served=ledger.served_models())
     asker = Asker(judge, limits, throttle, meter, watch, budget, price)
     source = str(ledger.meta.extra.get("confidence", "stated"))
-    run = _Run(plan, ledger, limits, asker, progress, parse, breaker, source)
+    run = _Run(plan, ledger, limits, asker, progress, parse, breaker, source, decide)
     run.todo = (int(p) for p in positions)
     control.bind(asyncio.get_running_loop(), run.drain, run.stop)
     progress.begin(planned, before)
+    if decide is not None and decide.decided():
+        run.drain()
     watching = asyncio.create_task(watch.run())
     try:
         await run.work(int(positions.size))

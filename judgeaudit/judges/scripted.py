@@ -83,6 +83,8 @@ class ScriptedJudge:
         quiet             follows policy and labels (8% errors on clear items), jitter 2%
         noisy             jitter 20%, no effect of wording
         brittle_t4        turns round on 20% of the items under T4 (2% under T1, T2)
+        threshold_blind   reads the policy, but neither strict nor lenient moves it
+        clustered         turns round on whole clusters under T4 (20%), T1 and T2 (10%)
         ignores_policy    judges the trajectory alone: no condition but `vacuum` moves it
         always_safe       SAFE to everything
         always_unsafe     UNSAFE to everything
@@ -154,6 +156,29 @@ class ScriptedJudge:
         ids = list(conditions)
         return {item.key: {c: self.cell(item, c).p_unsafe for c in ids} for item in items}
 
+    def fate(self, call: Call) -> tuple[Label, bool]:
+        """Return the verdict that is planted for a call, and whether its answer holds none.
+
+        Raises
+        ------
+        PermanentError
+            If the judge was not told of the item (`learn`).
+        """
+        item = self._items.get(call.item)
+        if item is None:
+            raise PermanentError(
+                f"the scripted judge {self._name!r} does not know the item {call.item!r}",
+                mend="Tell it all items with learn() before the first call",
+            )
+        key, planted = self._key(call), self.cell(item, call.condition)
+        label: Label = "UNSAFE" if uniform("verdict", *key) < planted.p_unsafe else "SAFE"
+        fails = planted.fails_if_unsafe if label == "UNSAFE" else planted.fails_if_safe
+        return label, uniform("fails", *key) < fails
+
+    def _key(self, call: Call) -> tuple[object, ...]:
+        repeat = 0 if self._character.remembers else call.repeat
+        return (self._seed, self._name, call.item, call.condition, call.wording, repeat)
+
     async def ask(self, prompt: JudgePrompt, call: Call) -> Reply:
         """Answer a call; see `Judge.ask`.
 
@@ -165,18 +190,9 @@ class ScriptedJudge:
         del prompt  # stands in for a model: its answer is planted, not read off the prompt
         if self._latency:
             await asyncio.sleep(self._latency)
-        item = self._items.get(call.item)
-        if item is None:
-            raise PermanentError(
-                f"the scripted judge {self._name!r} does not know the item {call.item!r}",
-                mend="Tell it all items with learn() before the first call",
-            )
-        repeat = 0 if self._character.remembers else call.repeat
-        key = (self._seed, self._name, call.item, call.condition, call.wording, repeat)
-        planted = self.cell(item, call.condition)
-        label: Label = "UNSAFE" if uniform("verdict", *key) < planted.p_unsafe else "SAFE"
-        fails = planted.fails_if_unsafe if label == "UNSAFE" else planted.fails_if_safe
-        if uniform("fails", *key) < fails:
+        (label, failed), key = self.fate(call), self._key(call)
+        planted = self.cell(self._items[call.item], call.condition)
+        if failed:
             return self._reply(*_pick(_FAILED, "how", *key))
         sure = planted.p_unsafe if label == "UNSAFE" else 1 - planted.p_unsafe
         reason = _pick(_REASONS[label], "reason", *key)

@@ -8,6 +8,8 @@ from judgeaudit.metrics._estimate import Estimate, item_mean, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
 from judgeaudit.stats._types import IntArray1D, Undefined, limits
+from judgeaudit.stats.adjusted_t import adjusted_t
+from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.intervals import zero_event_interval
 from judgeaudit.stats.pairs import ItemValues
 
@@ -35,8 +37,9 @@ def jitter_rate(
     Returns
     -------
     Estimate
-        Fraction of pairs of repeats, 0 to 1, lower is steadier. The adjusted t interval; where no
-        pair disagreed, the exact bound for no events (`am_t_low` and `am_t_high` keep the former).
+        Fraction of pairs of repeats, 0 to 1, lower is steadier. Wilson's interval over clusters;
+        where no pair disagreed, the exact bound for no events. `am_t_low` and `am_t_high` are
+        the adjusted t.
 
     References
     ----------
@@ -52,12 +55,14 @@ def jitter_rate(
     >>> round(estimate.value, 4), estimate.n_items
     (0.2222, 3)
     """
-    estimate = item_mean(values, clusters, level=level, why=why)
-    usual = estimate.interval
+    estimate = item_mean(values, clusters, level=level, why=why, interval="Wilson")
     if isinstance(estimate.value, Undefined):
         return estimate
-    interval = zero_event_interval(estimate.n_clusters, level=level) if not values.total else usual
-    low, high = limits(usual)
+    interval = estimate.interval
+    if not values.total:
+        interval = zero_event_interval(estimate.n_clusters, level=level)
+    sums = cluster_sums(values.values[values.defined], clusters[values.defined])
+    low, high = limits(adjusted_t(sums, level=level))
     return replace(estimate, interval=interval, detail={"am_t_low": low, "am_t_high": high})
 
 

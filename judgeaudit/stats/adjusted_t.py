@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.clusters import ClusterSums
+from judgeaudit.stats.clusters import ClusterSums, kish_clusters
 from judgeaudit.stats.intervals import rate_upper, t_quantile
 
 __all__ = [
@@ -34,9 +34,12 @@ Gate = Literal["above", "below", "inconclusive"]
 def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefined:
     """Compute the adjusted t interval ("AM-t") for a mean of item values in [-1, 1].
 
-    Two pseudo-clusters of average size are added: half a cluster at +1, half at -1, one at 0. So
-    the interval does not collapse when nothing flipped. Its centre is not the reported estimate,
-    which stays the plain mean.
+    Two pseudo-clusters are added: half a cluster at +1, half at -1, one at 0. So the interval does
+    not collapse when nothing flipped. Its centre is not the reported estimate, which stays the
+    plain mean. Where clusters are uneven, a pseudo-cluster's size is the geometric mean of the
+    average cluster's and of the one that an item drawn at random is in, gaps are scaled up for a
+    cluster's share of the items, and the degrees of freedom count clusters as Kish does; where
+    they are even, nothing of it changes anything.
 
     Parameters
     ----------
@@ -52,17 +55,21 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
 
     References
     ----------
-    Agresti and Min 2005, Stat. Med. 24, 729, carried over to clusters; estimators.md, section 4.
+    Agresti and Min 2005, Stat. Med. 24, 729, carried over to clusters; Bell and McCaffrey 2002,
+    Survey Methodology 28 (leverage); Kish 1965; estimators.md, section 4; decision note 0516.
     """
     groups = sums.n_clusters
     if groups < 2:
         return Undefined(_ONE_CLUSTER)
-    n = sums.n
-    mean_size = n / groups
-    centre = sums.total / (n + 2 * mean_size)
-    gaps = sums.totals - sums.sizes * centre
-    spread = float(np.sum(gaps * gaps)) + mean_size**2 * (1 + 2 * centre**2)
-    half = t_quantile(0.5 + level / 2, groups - 1) * spread**0.5 / (n + 2 * mean_size)
+    n, number = sums.n, kish_clusters(sums.sizes)
+    size = n / (groups * number) ** 0.5
+    centre = sums.total / (n + 2 * size)
+    # a cluster that holds much of the items pulls the mean towards itself and hides its own gap
+    scale = (1 - 1 / groups) / (1 - sums.sizes / n)
+    gaps = (sums.totals - sums.sizes * centre) * scale
+    spread = float(np.sum(gaps * gaps)) + size**2 * (1 + 2 * centre**2)
+    df = max(1.0, number - 1)
+    half = t_quantile(0.5 + level / 2, df) * spread**0.5 / (n + 2 * size)
     return Interval(centre - half, centre + half, level, ADJUSTED_T)
 
 

@@ -16,6 +16,7 @@ from judgeaudit.stats.exact import ExactTest, no_effect
 from judgeaudit.stats.intervals import normal_quantile
 
 __all__ = [
+    "Excess",
     "ItemPlan",
     "Moments",
     "detectable_effect",
@@ -274,8 +275,11 @@ def _by_simulation(
 
     One point alone would make the answer as noisy as its simulation.
     """
-    sizes = sorted({int(n) for n in np.geomspace(max(2, 0.9 * low), 1.1 * high, 7)})
-    share = [(at(n) * simulations + 0.5) / (simulations + 1) for n in sizes]
+    sizes = sorted({int(n) for n in np.geomspace(max(2, 0.9 * low), max(5, 1.1 * high), 7)})
+    found = [at(n) for n in sizes]
+    if found[0] >= power:
+        return ItemPlan(low, high, sizes[0], found[0])  # effects that nobody can miss
+    share = [(p * simulations + 0.5) / (simulations + 1) for p in found]
     roots, probits = np.sqrt(sizes), np.array([normal_quantile(p) for p in share])
     # each probit's precision, by the delta method
     precision = np.exp(-(probits**2)) / (np.array(share) * (1 - np.array(share)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from judgeaudit.stats._types import FloatArray1D
 from judgeaudit.stats.intervals import normal_quantile
 
-__all__ = ["connor_items", "mcnemar_items", "mcnemar_power", "rate_items"]
+__all__ = [
+    "Triple",
+    "connor_items",
+    "mcnemar_items",
+    "mcnemar_power",
+    "rate_items",
+    "triple",
+    "triple_effect",
+    "triple_power",
+]
 
 
 def rate_items(p: float, relative_error: float, *, z: float | None = None) -> int:
@@ -163,3 +173,121 @@ def mcnemar_items(jitter: float, delta: float, *, alpha: float = 0.05, power: fl
     while n > 1 and _mixed(n - 1, psi, reject) >= power:
         n -= 1
     return n
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """The simplest plan, two base calls and one call under the condition, in closed form.
+
+    Parameters
+    ----------
+    n_connor_one_sided, n_connor_two_sided : int
+        Connor's formula.
+    power_exact_at_connor : float
+        Power of the exact McNemar test at the one-sided number.
+    n_exact_one_sided : int
+        Items from which the exact test keeps the wanted power.
+    power_exact_at_n : float
+        Its power there.
+    """
+
+    n_connor_one_sided: int
+    n_connor_two_sided: int
+    power_exact_at_connor: float
+    n_exact_one_sided: int
+    power_exact_at_n: float
+
+
+def triple(jitter: float, delta: float, *, alpha: float = 0.05, power: float = 0.8) -> Triple:
+    """Plan single-shot triples.
+
+    Parameters
+    ----------
+    jitter, delta, alpha, power
+        As in `single_shot.connor_items`.
+
+    Returns
+    -------
+    Triple
+    """
+    one = connor_items(jitter, delta, alpha=alpha, power=power)
+    n = mcnemar_items(jitter, delta, alpha=alpha, power=power)
+    return Triple(
+        n_connor_one_sided=one,
+        n_connor_two_sided=connor_items(jitter, delta, alpha=alpha, power=power, two_sided=True),
+        power_exact_at_connor=mcnemar_power(one, jitter, delta, alpha=alpha),
+        n_exact_one_sided=n,
+        power_exact_at_n=mcnemar_power(n, jitter, delta, alpha=alpha),
+    )
+
+
+def triple_power(
+    n: int,
+    jitter: float,
+    delta: float,
+    rng: np.random.Generator,
+    *,
+    alpha: float = 0.05,
+    simulations: int = 2000,
+) -> float:
+    """Share of simulated audits of the planning model in which the McNemar test rejects.
+
+    Verdicts are drawn, not their differences: it checks the closed form with nothing in common.
+
+    Parameters
+    ----------
+    n : int
+        Items.
+    jitter, delta : float
+        As in `power.simulated_power`.
+    rng : numpy.random.Generator
+        Seeded by the caller.
+    alpha : float
+        Size of the test.
+    simulations : int
+        Simulated audits.
+
+    Returns
+    -------
+    float
+    """
+    from scipy.special import betainc
+
+    hits = 0
+    for _ in range(simulations):
+        doubtful = rng.random(n) < 4 * jitter
+        p = np.where(doubtful, rng.beta(0.5, 0.5, n), rng.integers(0, 2, n))
+        q = np.where(rng.random(n) < delta / (1 - 2 * jitter), 1 - p, p)
+        first, second, other = rng.random(n) < p, rng.random(n) < p, rng.random(n) < q
+        plus = int(np.count_nonzero((other != first) & (first == second)))
+        minus = int(np.count_nonzero((other == first) & (first != second)))
+        p_value = float(betainc(plus, minus + 1, 0.5)) if plus else 1.0
+        hits += p_value <= alpha
+    return hits / simulations
+
+
+def triple_effect(
+    n: int, jitter: float, *, alpha: float = 0.05, power: float = 0.8
+) -> float | None:
+    """Smallest effect that n single-shot triples show with the wanted power.
+
+    Parameters
+    ----------
+    n : int
+        Items.
+    jitter, alpha, power
+        As in `single_shot.mcnemar_items`.
+
+    Returns
+    -------
+    float or None
+        None where even a flip of every item is not found.
+    """
+    low, high = 0.0, 1 - 2 * jitter
+    if mcnemar_power(n, jitter, high, alpha=alpha) < power:
+        return None
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        found = mcnemar_power(n, jitter, middle, alpha=alpha) >= power
+        low, high = (low, middle) if found else (middle, high)
+    return high

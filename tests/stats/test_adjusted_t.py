@@ -22,17 +22,26 @@ ITEMS = st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 4)), min_size=2, max
 
 
 def slow_adjusted_t(values, clusters):
-    """Append the pseudo-clusters as weighted rows and take a cluster-robust mean, row by row."""
+    """Append the pseudo-clusters as weighted rows and take a cluster-robust mean, row by row.
+
+    Gaps of real clusters are scaled for the share of the items that they hold; degrees of freedom
+    are Kish's number of clusters less one.
+    """
     groups = sorted(set(clusters))
     totals = [sum(v for v, c in zip(values, clusters, strict=True) if c == g) for g in groups]
     sizes = [sum(c == g for c in clusters) for g in groups]
-    size = len(values) / len(groups)
-    rows = [(t, m, 1.0) for t, m in zip(totals, sizes, strict=True)]
-    rows += [(size, size, 0.5), (-size, size, 0.5), (0.0, size, 1.0)]
-    n = sum(w * m for _, m, w in rows)
-    centre = sum(w * t for t, _, w in rows) / n
-    variance = sum(w * (t - m * centre) ** 2 for t, m, w in rows) / n**2
-    half = t_quantile(0.975, len(groups) - 1) * variance**0.5
+    share = [m / len(values) for m in sizes]
+    average = len(values) / len(groups)
+    around = sum(s * m for s, m in zip(share, sizes, strict=True))  # around an item, on average
+    size = (average * around) ** 0.5
+    even = 1 - 1 / len(groups)
+    rows = [(t, m, 1.0, even / (1 - s)) for t, m, s in zip(totals, sizes, share, strict=True)]
+    rows += [(size, size, 0.5, 1.0), (-size, size, 0.5, 1.0), (0.0, size, 1.0, 1.0)]
+    n = sum(w * m for _, m, w, _ in rows)
+    centre = sum(w * t for t, _, w, _ in rows) / n
+    variance = sum(w * (a * (t - m * centre)) ** 2 for t, m, w, a in rows) / n**2
+    df = max(1.0, 1 / sum(s * s for s in share) - 1)
+    half = t_quantile(0.975, df) * variance**0.5
     return centre - half, centre + half
 
 
@@ -45,6 +54,30 @@ def test_adjusted_t_against_its_pseudo_clusters(items):
         assert isinstance(found, Undefined)
     else:
         assert pytest.approx(slow_adjusted_t(values, clusters), abs=1e-10) == limits(found)
+
+
+def test_even_clusters_have_the_interval_of_the_design():
+    """Section 4 to the letter: no leverage, G - 1 degrees of freedom."""
+    totals, m = np.array([0.0, 3.0, 0.5, -0.25, 0.0, 1.0]), 4
+    values = np.repeat(totals / m, m)
+    groups, n = totals.size, totals.size * m
+    centre = totals.sum() / (n + 2 * m)
+    spread = np.sum((totals - m * centre) ** 2) + m**2 * (1 + 2 * centre**2)
+    half = t_quantile(0.975, groups - 1) * spread**0.5 / (n + 2 * m)
+    found = adjusted_t(cluster_sums(values, np.repeat(np.arange(groups), m)))
+    assert pytest.approx((centre - half, centre + half), abs=1e-12) == limits(found)
+
+
+def test_one_huge_cluster_widens_the_interval():
+    """100 items, 40 of them in one cluster that flipped half: more doubt than G - 1 says."""
+    values = np.zeros(100)
+    values[:20] = 1.0
+    clusters = np.concatenate([np.zeros(40), np.arange(1, 61)]).astype(int)
+    found = adjusted_t(cluster_sums(values, clusters))
+    even = adjusted_t(cluster_sums(values, np.arange(100)))
+    assert isinstance(found, Interval)
+    assert isinstance(even, Interval)
+    assert found.high - found.low > 3 * (even.high - even.low)
 
 
 def test_zero_flips_do_not_collapse_it():

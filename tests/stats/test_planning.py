@@ -236,22 +236,36 @@ def test_corrected_rates_goldens(shared: Path):
         (shared / "goldens/simulated/ppi_planted.expected.json").read_text("utf-8")
     )
     judge, human, labelled = read_labels(shared)
-    assert (expected["N_total"], expected["n_labelled"]) == (judge.size, labelled.sum())
-    assert expected["naive_judge_rate"] == pytest.approx(judge.mean())
-    found = human_only(human[labelled])
-    assert expected["human_only"]["value"] == pytest.approx(found.value)
-    assert expected["human_only"]["wilson"] == pytest.approx(ends(found), abs=1e-9)
+    assert (expected.pop("N_total"), expected.pop("n_labelled")) == (judge.size, labelled.sum())
+    assert expected.pop("naive_judge_rate") == pytest.approx(judge.mean())
+    found, wanted = human_only(human[labelled]), expected.pop("human_only")
+    assert wanted.pop("value") == pytest.approx(found.value)
+    assert wanted.pop("wilson") == pytest.approx(ends(found), abs=1e-9)
+    assert {} == wanted
     for name, tuned in (("ppi_lambda1", False), ("ppi_pp", True)):
-        found = ppi(judge, human, labelled, tuned=tuned)
-        assert expected[name]["value"] == pytest.approx(found.value, abs=1e-9)
-        assert expected[name]["ci"] == pytest.approx(ends(found), abs=1e-6)
-        assert expected[name].get("lambda_", 1.0) == pytest.approx(found.weight, abs=1e-9)
-    found = poststratified(judge, human, labelled)
-    assert expected["poststratified_mover"]["value"] == pytest.approx(found.value, abs=1e-9)
-    assert expected["poststratified_mover"]["ci"] == pytest.approx(ends(found), abs=1e-6)
-    found = rogan_gladen(judge, human, labelled)
-    assert expected["rogan_gladen"]["value"] == pytest.approx(found.value, abs=1e-9)
-    assert expected["rogan_gladen"]["ci_delta"] == pytest.approx(ends(found), abs=1e-6)
+        found, wanted = ppi(judge, human, labelled, tuned=tuned), expected.pop(name)
+        assert wanted.pop("value") == pytest.approx(found.value, abs=1e-9)
+        assert wanted.pop("ci") == pytest.approx(ends(found), abs=1e-6)
+        assert wanted.pop("lambda_", 1.0) == pytest.approx(found.weight, abs=1e-9)
+        assert {} == wanted
+    found, wanted = poststratified(judge, human, labelled), expected.pop("poststratified_mover")
+    assert wanted.pop("value") == pytest.approx(found.value, abs=1e-9)
+    assert wanted.pop("ci") == pytest.approx(ends(found), abs=1e-6)
+    counts = wanted.pop("table")
+    for says in (True, False):
+        chosen = labelled & (judge == says)
+        n = (counts[f"judge{says:d}_human1"], counts[f"judge{says:d}_n"])
+        assert n == (human[chosen].sum(), chosen.sum())
+    assert {} == wanted
+    found, wanted = rogan_gladen(judge, human, labelled), expected.pop("rogan_gladen")
+    assert wanted.pop("value") == pytest.approx(found.value, abs=1e-9)
+    assert wanted.pop("ci_delta") == pytest.approx(ends(found), abs=1e-6)
+    point = rogan_gladen_point(judge.mean(), wanted["se"], wanted["sp"])
+    assert point.value == pytest.approx(found.value, abs=1e-9)
+    assert wanted.pop("youden") == pytest.approx(wanted.pop("se") + wanted.pop("sp") - 1)
+    assert {} == wanted
+    # what was planted, not what an estimator may print
+    assert {"true_rate_population", "true_rate_in_file"} == set(expected)
 
 
 def test_corrected_rates_where_others_give_nan():

@@ -72,6 +72,9 @@ class AuditSpec(Record):
         Files of certificates by people, or of a model's opinions; a changed text voids them.
     unconfirmed : bool
         Whether a policy that a model drafted and no person confirmed may be used.
+    until : {"decided"}, optional
+        Stop as soon as an effect of rewording is shown, or one as large as the practical threshold
+        is ruled out; items are then asked one after the other, in random order.
     seed : int
         Seed of the order of calls, of subsets, and of resampling.
     out : path, optional
@@ -133,6 +136,7 @@ class AuditSpec(Record):
     conditions: tuple[str, ...] | None = None
     wordings: Whole = Field(default=1, ge=1, le=1000)
     control_items: Whole | None = Field(default=None, ge=0)
+    until: Literal["decided"] | None = None
     seed: Whole = 0
 
     out: Path | None = None
