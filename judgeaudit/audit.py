@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
+    from judgeaudit.engine.imported import Imported
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
@@ -43,6 +44,7 @@ __all__ = [
     "Prepared",
     "card",
     "choose",
+    "import_verdicts",
     "prepare",
     "run",
     "score",
@@ -301,6 +303,13 @@ def run(
         return _finish(ledger, ready, created, interrupted=summary.interrupted)
 
 
+def import_verdicts(file: Path | str, *, out: Path | str, **choices: Any) -> Imported:
+    """Make a run of a table of verdicts of any tool; see `engine.imported.import_verdicts`."""
+    from judgeaudit.engine import imported
+
+    return imported.import_verdicts(file, out=out, **choices)
+
+
 def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
     """Score a run again from its ledger.
 
@@ -349,11 +358,12 @@ def _open(run: Path | str) -> LedgerView:
 
 
 def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
+    from judgeaudit.review.texts import uncertified
     from judgeaudit.scoring import score as score_table
 
     protocol = view.meta.protocol
-    failed = frozenset(r.condition for r in renderings if not r.certified)
-    return score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    bare = uncertified(view.meta, renderings)
+    return score_table(view.table(), protocol, seed=protocol.seed, uncertified=bare)
 
 
 def _card(

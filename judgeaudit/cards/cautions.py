@@ -30,7 +30,7 @@ _FEW_ITEMS: Final = 30
 _WEAK_RATE: Final = 0.8
 _DATED: Final = re.compile(r"^[-@:_]?(?:\d{4}-?\d{2}-?\d{2}|\d{4}|v?\d{3}|\d{8})$")
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
-_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay"})
+_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported"})
 
 _Found = Iterator[tuple[str, Severity, str]]
 
@@ -72,6 +72,32 @@ def _planted(f: Figures) -> _Found:
         yield "scripted", "serious", what
     if f.facts.judge_note:
         yield "judge_note", "caution", f.facts.judge_note
+
+
+def _imported(f: Figures) -> _Found:
+    said = f.facts.extra.get("imported")
+    if not isinstance(said, dict):
+        return
+    facts = f.facts
+    unknown = [
+        name
+        for name, known in (
+            ("the judge's name", facts.judge.model != "not known"),
+            ("prompts", bool(facts.judge.template_sha256)),
+            ("the policy's text", bool(facts.policy.sha256)),
+            ("the wordings", bool(facts.renderings)),
+            ("decoding", bool(facts.judge.decoding)),
+            ("the order of calls", False),
+        )
+        if not known
+    ]
+    origin = f"{_name(str(said.get('file')))} (sha256 {str(said.get('sha256'))[:12]})"
+    verb = "are" if len(unknown) > 1 else "is"
+    what = f"Verdicts were imported from {origin}, nobody was asked here: {joined(unknown)} {verb}"
+    yield "imported", "caution", f"{what} not known."
+    if said.get("assume_certified"):
+        what = "Rewrites are pooled on the word of whoever imported them; no certificate was seen."
+        yield "assumed_certified", "serious", what
 
 
 def _incomplete(f: Figures) -> _Found:
@@ -213,6 +239,7 @@ _SOURCES: Final[dict[str, tuple[Severity, str]]] = {
     "author": ("caution", "Labels{flags} were assigned by the authors of the items."),
     "model": ("caution", "Labels were assigned by a model: accuracy is agreement with it."),
     "rule": ("note", "Labels follow from a rule, not from raters."),
+    "unknown": ("caution", "Who assigned the labels is not stated."),
     "unlabelled": ("caution", "The items have no labels: accuracy cannot be estimated."),
 }
 
@@ -307,6 +334,7 @@ def _gate(f: Figures) -> _Found:
 
 _CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
     _planted,
+    _imported,
     _incomplete,
     _failures,
     _placebo,

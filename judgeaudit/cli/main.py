@@ -15,6 +15,7 @@ import typer
 from judgeaudit._version import __version__
 from judgeaudit.cli import _out, corpus, ledger, local, policy
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 
@@ -33,6 +34,7 @@ app = typer.Typer(
     "Keys are read from the environment only.",
 )
 audit_verbs.add_to(app)
+_importing.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(ledger.app, name="ledger", help="Check, export, merge, salvage and shrink ledgers.")

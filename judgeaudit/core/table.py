@@ -75,6 +75,10 @@ class VerdictTable:
         Stated confidence of a verdict, NaN where there is none (never leaves this class as NaN).
     strata : mapping of str to tuple of str
         Gold descriptors of the items, aligned with `items`.
+    p_unsafe : array of float64, same shape as codes, optional
+        Probability of UNSAFE of a call, given that it ends in a verdict; NaN where there is none.
+    p_sources : tuple of str
+        Where these probabilities come from; numbers of several sources must not be mixed.
     """
 
     items: tuple[str, ...]
@@ -85,6 +89,8 @@ class VerdictTable:
     codes: Int8Array3D
     confidence: NDArray[np.float32] | None = None
     strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    p_unsafe: NDArray[np.float64] | None = None
+    p_sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check shapes, codes and keys."""
@@ -105,6 +111,10 @@ class VerdictTable:
             int(self.codes.min()) >= NOT_CALLED and int(self.codes.max()) <= max(CODES.values())
         ):
             raise ConfigError("a cell code is out of range")
+        if self.p_unsafe is not None and self.p_unsafe.shape != self.codes.shape:
+            raise ConfigError(
+                f"p_unsafe has shape {self.p_unsafe.shape}, expected {self.codes.shape}"
+            )
 
     @property
     def n_items(self) -> int:

@@ -154,4 +154,6 @@ async def _once(judge: Judge, key: str, prompt: JudgePrompt, seconds: float) -> 
         async with asyncio.timeout(seconds + 10):
             return await judge.ask(prompt, call)
     except TimeoutError:
-        raise JudgeError(f"no answer within {seconds:g} s", mend="Ask again, or give more time with --seconds") from None
+        raise JudgeError(
+            f"no answer within {seconds:g} s", mend="Ask again, or give more time with --seconds"
+        ) from None

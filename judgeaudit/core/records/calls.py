@@ -111,6 +111,11 @@ class Reply(Record):
         Requests made for this call, the successful one included.
     cost : float, optional
         US dollars; None where the price is not known, never 0 for an unknown price.
+    p_unsafe : float, optional
+        Probability of UNSAFE given that the answer is a verdict, where it is known.
+    p_source : str, optional
+        Where that probability comes from ("token log-probabilities"); numbers of two sources are
+        never mixed.
     """
 
     text: str | None
@@ -125,6 +130,8 @@ class Reply(Record):
     seconds: float = 0.0
     attempts: int = 1
     cost: float | None = None
+    p_unsafe: float | None = Field(default=None, ge=0, le=1)
+    p_source: str | None = None
 
 
 class Verdict(Record):
