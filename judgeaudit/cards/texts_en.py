@@ -15,6 +15,7 @@ __all__ = [
     "LIMITS",
     "METRICS",
     "STANCES",
+    "STRATA",
     "TREATMENTS",
     "Family",
 ]
@@ -90,6 +91,20 @@ EVIDENCE: Final = {
 }
 
 METRICS: Final[dict[str, MetricText]] = {
+    "variance_share": MetricText(
+        "Share of a verdict's variance",
+        "How much of the variance of one verdict lies between clusters, items, conditions and "
+        "wordings, and between repeats of one prompt. The item's share is what the judge should "
+        "go by.",
+        "A large share of item x condition or of wording is what the excess flips are made of; a "
+        "large share of repeats is noise: lower the temperature, or ask more often.",
+    ),
+    "precision_share": MetricText(
+        "Share of the uncertainty of the excess",
+        "What the standard error of the pooled excess flips is made of: too few items, or too few "
+        "calls an item.",
+        "Spend further calls where the sentence above says.",
+    ),
     "delta_paper": MetricText(
         "Excess flips (paper)",
         "By how much disagreement with one base verdict grows when the second call sees the "
@@ -284,7 +299,23 @@ FAMILIES: Final = (
         "Agreement of the base verdicts with the labels. A steady judge can be steadily wrong.",
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
     ),
+    Family(
+        "variance",
+        "Methods: where the variance comes from",
+        "Two calls can differ in the cluster, the item, the condition, the wording, and in nothing "
+        "but chance. Here base and the rewordings that keep the meaning count. A share of clusters "
+        "below 0 means that items of one cluster differ more than others do (matched pairs); any "
+        "other share below 0 is an estimate of nothing.",
+        ("variance_share",),
+        ("precision_share",),
+    ),
 )
+
+STRATA: Final = (
+    *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),
+    *("repeat", "clusters", "items", "base calls", "condition calls"),
+)
+"""Strata that are names of ours, and no text of a dataset, in their order."""
 
 LIMITS: Final = {
     "scope": "How the judge does under another policy, on other trajectories or in another "

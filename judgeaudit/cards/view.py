@@ -29,6 +29,7 @@ from judgeaudit.cards.texts_en import (
     FAMILIES,
     METRICS,
     STANCES,
+    STRATA,
     TREATMENTS,
     Family,
 )
@@ -91,13 +92,14 @@ def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> li
     conditions = _order(f, ())
     rank = {m: k for k, m in enumerate(metrics)}
 
-    def key(s: Score) -> tuple[int, str, int, str, str, bool, str]:
+    def key(s: Score) -> tuple[int, str, int, str, int, str, bool, str]:
         condition = s.condition or ""
         return (
             rank.get(s.metric, len(rank)),
             s.metric,
             conditions.get(condition, -1 if not condition else len(conditions)),
             condition,
+            STRATA.index(s.stratum) if s.stratum in STRATA else len(STRATA),
             s.stratum or "",
             s.treatment != "exclude",
             s.treatment,
@@ -116,7 +118,8 @@ def _name(f: Figures, s: Score) -> Cell:
     if s.treatment != "exclude":
         parts.append(f"failures {TREATMENTS.get(s.treatment, shorten(s.treatment, 60))}")
     names = ((s.condition or "base", CONDITIONS), (s.treatment, TREATMENTS))
-    ours = known is not None and s.stratum is None and all(x in ids for x, ids in names)
+    plain = s.stratum is None or s.stratum in STRATA
+    ours = known is not None and plain and all(x in ids for x, ids in names)
     return Cell(" · ".join(parts), raw=not ours)
 
 
@@ -235,6 +238,8 @@ def _notes(f: Figures, family: str) -> list[str]:
         return [_gate_words(f), f.reason("placebo")]
     if family == "pis" and f.withheld:
         return ["No score is given to a judge that was not shown to respond to the policy."]
+    if family == "variance":
+        return [f.reason("precision")]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
     return []
