@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from judgeaudit.core.command import command_of, folder_of_choices
+from judgeaudit.core.choosing import choose, spec_from
+from judgeaudit.core.command import extra_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import (
     AuditSpec,
@@ -29,7 +30,7 @@ from judgeaudit.core.versions import versions
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
-    from judgeaudit.core.records import RunFacts, ScoreSet
+    from judgeaudit.core.records import RunFacts, Score, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
@@ -44,6 +45,7 @@ __all__ = [
     "Prepared",
     "card",
     "choose",
+    "correct",
     "import_verdicts",
     "prepare",
     "run",
@@ -106,37 +108,6 @@ class AuditResult:
         if self.interrupted:
             return 130
         return 0 if self.facts.n_answered else 3
-
-
-def choose(config: Path | None = None, choices: dict[str, Any] | None = None) -> AuditSpec:
-    """Gather the choices of an audit from a file and from keywords; keywords win.
-
-    Parameters
-    ----------
-    config : path, optional
-        A TOML file; without it `audit.toml` in the current folder is read where there is one.
-    choices : dict, optional
-        Keys of `AuditSpec`.
-
-    Raises
-    ------
-    ConfigError
-        Naming file, line and key.
-    """
-    from judgeaudit.core.toml import read_toml, record_from
-
-    path = config or Path("audit.toml")
-    data: dict[str, Any] = {}
-    if config is not None or path.is_file():
-        data, text = read_toml(path)
-        record_from(AuditSpec, data, text=text, path=path)
-    return _spec_from({**data, **(choices or {})})
-
-
-def _spec_from(choices: dict[str, Any]) -> AuditSpec:
-    from judgeaudit.core.toml import record_from
-
-    return record_from(AuditSpec, choices, text="", path=Path("choices"))
 
 
 def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
@@ -226,7 +197,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None) -> Prepared:
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=_extra(spec) | drafted(policy),
+        extra=extra_of(spec) | drafted(policy),
     )
     return Prepared(spec, judge, corpus, plan, meta, spec.out or folder_of_choices(spec), price)
 
@@ -268,7 +239,7 @@ def run(
         ready = spec
     else:
         given = {} if spec is None else spec.model_dump(exclude_unset=True)
-        ready = prepare(_spec_from({**given, **more}))
+        ready = prepare(spec_from({**given, **more}))
     spec = ready.spec
     limits = choices.limits_of(spec, ready.judge)
     if spec.executor == "ray":
@@ -327,7 +298,11 @@ def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
 
 
 def card(
-    run: Path | str, *, created: str | None = None, certificates: Sequence[Path] = ()
+    run: Path | str,
+    *,
+    created: str | None = None,
+    certificates: Sequence[Path] = (),
+    labels: Path | None = None,
 ) -> JudgeCard:
     """Make the Judge Card of a run again, from its ledger alone.
 
@@ -339,9 +314,20 @@ def card(
         The card's time; by default the time of the last committed answer.
     certificates : sequence of path
         Files of certificates on the run's texts, made since.
+    labels : path, optional
+        Human labels on a random few items, for a section on corrected rates.
     """
+    added = () if labels is None else correct(run, labels)
     with _open(run) as view:
-        return _card(view, created, certificates)[0]
+        return _card(view, created, certificates, added)[0]
+
+
+def correct(run: Path | str, labels: Path | str, **more: Any) -> tuple[Score, ...]:
+    """Correct the judge's UNSAFE rate with human labels; see `review.correcting.corrected_of`."""
+    from judgeaudit.review.correcting import corrected_of
+
+    with _open(run) as view:
+        return corrected_of(view, Path(labels), **more)
 
 
 def folder_of(run: Path | str) -> Path:
@@ -367,7 +353,10 @@ def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
 
 
 def _card(
-    view: LedgerView, created: str | None, certificates: Sequence[Path]
+    view: LedgerView,
+    created: str | None,
+    certificates: Sequence[Path],
+    added: tuple[Score, ...] = (),
 ) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     from judgeaudit.cards import build
     from judgeaudit.judges import _choice as choice
@@ -375,6 +364,7 @@ def _card(
 
     renderings = certified(view.meta.renderings, certificates)
     scores = _scores(view, renderings)
+    scores = scores.model_copy(update={"scores": scores.scores + added})
     facts = view.facts(choice.note_on(view.meta.judge))
     facts = facts.model_copy(update={"renderings": renderings})
     made = build(facts, scores, created=created or facts.ended or view.meta.created)
@@ -390,10 +380,3 @@ def _finish(
     made, scores, facts = _card(view, created, ready.spec.certificates)
     write(made, ready.folder)
     return AuditResult(made, scores, facts, ready.folder, interrupted, ready.plan.estimate)
-
-
-def _extra(spec: AuditSpec) -> dict[str, Any]:
-    out: dict[str, Any] = {"command": command_of(spec)}
-    if spec.retry_truncated is not None:
-        out["retry_truncated"] = spec.retry_truncated
-    return out

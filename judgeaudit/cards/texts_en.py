@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 __all__ = [
     "BANDS",
     "CONDITIONS",
+    "CORRECTED",
     "EVIDENCE",
     "FAMILIES",
     "LIMITS",
@@ -91,6 +92,20 @@ EVIDENCE: Final = {
 }
 
 METRICS: Final[dict[str, MetricText]] = {
+    "corrected_rate": MetricText(
+        "UNSAFE rate, corrected",
+        "Human rates within each verdict, weighted by how often the judge gives it.",
+        "Use this one; the others are for comparison.",
+    ),
+    "judge_rate": MetricText("UNSAFE rate, the judge's", "Not corrected."),
+    "human_rate": MetricText("UNSAFE rate, labels alone", "The labelled items by themselves."),
+    "corrected_ppi_plus": MetricText(
+        "UNSAFE rate, PPI++", "Collapses where few labels are UNSAFE; for comparison."
+    ),
+    "corrected_ppi": MetricText("UNSAFE rate, PPI", "The same without a tuned weight."),
+    "corrected_rogan_gladen": MetricText(
+        "UNSAFE rate, Rogan-Gladen", "From sensitivity and specificity, if these transfer."
+    ),
     "variance_share": MetricText(
         "Share of a verdict's variance",
         "How much of the variance of one verdict lies between clusters, items, conditions and "
@@ -310,6 +325,16 @@ FAMILIES: Final = (
         ("precision_share",),
     ),
 )
+
+CORRECTED: Final = Family(
+    "corrected",
+    "The rate that people would find",
+    "How many of these items people would call UNSAFE, from the judge's verdicts on all and human "
+    "labels on a few. It holds only if the few were drawn at random.",
+    ("corrected_rate", "judge_rate", "human_rate"),
+    ("corrected_ppi_plus", "corrected_ppi", "corrected_rogan_gladen"),
+)
+"""Stands on a card only where people labelled some items."""
 
 STRATA: Final = (
     *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),

@@ -26,6 +26,7 @@ from judgeaudit.cards.provenance import (
 )
 from judgeaudit.cards.texts_en import (
     CONDITIONS,
+    CORRECTED,
     FAMILIES,
     METRICS,
     STANCES,
@@ -299,7 +300,9 @@ def _outcome_section(f: Figures) -> Section:
 
 
 def _other_section(f: Figures) -> Section | None:
-    placed = {m for fam in FAMILIES for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
+    placed = {m for fam in (*FAMILIES, CORRECTED) for m in (*fam.shown, *fam.folded)} | {
+        "outcome_rate"
+    }
     rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
     if not rest:
         return None
@@ -318,6 +321,7 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
+        _family_section(f, CORRECTED) if f.get(CORRECTED.shown[0]) is not None else None,
         _outcome_section(f),
         _other_section(f),
         protocol_section(f),

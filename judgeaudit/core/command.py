@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec
 
-__all__ = ["command_of", "folder_of_choices"]
+__all__ = ["command_of", "extra_of", "folder_of_choices"]
 
 _NOT_IDENTITY: Final = (
     *("out", "certificates", "concurrency", "attempts", "attempt_seconds", "call_seconds"),
@@ -44,3 +44,11 @@ def folder_of_choices(spec: AuditSpec) -> Path:
     words = f"{spec.judge}-{spec.corpus}-{spec.preset or 'default'}"
     slug = re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-.")[:80]
     return Path("runs") / f"{slug}-{sha256_of(choices)[:8]}"
+
+
+def extra_of(spec: AuditSpec) -> dict[str, Any]:
+    """Return what a ledger keeps of the choices beside its records."""
+    out: dict[str, Any] = {"command": command_of(spec)}
+    if spec.retry_truncated is not None:
+        out["retry_truncated"] = spec.retry_truncated
+    return out

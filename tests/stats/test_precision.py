@@ -63,7 +63,7 @@ def test_gains_are_what_more_calls_give():
     """The promised standard error is the one of a run with one call in ten more."""
     rng = np.random.default_rng(6)
     p, q = world(rng, 4000)
-    index = np.arange(2000)
+    index = np.arange(4000)
 
     def runs(k):
         return [
