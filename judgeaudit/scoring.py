@@ -44,6 +44,7 @@ ORDER: Final = (
     "certified_gate",
     "variance_share",
     "precision_share",
+    "soft",
 )
 """Metrics of judgeaudit in the order of their scores; those of other packages follow by name."""
 

@@ -15,6 +15,7 @@ __all__ = [
     "FAMILIES",
     "LIMITS",
     "METRICS",
+    "SOFT",
     "STANCES",
     "STRATA",
     "TREATMENTS",
@@ -92,6 +93,12 @@ EVIDENCE: Final = {
 }
 
 METRICS: Final[dict[str, MetricText]] = {
+    "soft_delta_paper": MetricText("Excess flips (paper), soft", "From probabilities."),
+    "soft_delta_debiased": MetricText("Excess flips (debiased), soft", "From probabilities."),
+    "soft_direction_ratio": MetricText("Direction ratio, soft", "From probabilities."),
+    "soft_undue_share": MetricText("Undue share of flips, soft", "From probabilities."),
+    "soft_jitter": MetricText("Jitter, soft", "From probabilities."),
+    "soft_flip_rate": MetricText("Raw flips, soft", "From probabilities."),
     "corrected_rate": MetricText(
         "UNSAFE rate, corrected",
         "Human rates within each verdict, weighted by how often the judge gives it.",
@@ -335,6 +342,16 @@ CORRECTED: Final = Family(
     ("corrected_ppi_plus", "corrected_ppi", "corrected_rogan_gladen"),
 )
 """Stands on a card only where people labelled some items."""
+
+SOFT: Final = Family(
+    "soft",
+    "The same from probabilities",
+    "A verdict is one draw from the probability of UNSAFE; these figures use the probability "
+    "itself where a call has one. They are never mixed with those from verdicts, and gate nothing.",
+    ("soft_delta_paper", "soft_delta_debiased", "soft_direction_ratio", "soft_undue_share"),
+    ("soft_jitter", "soft_flip_rate"),
+)
+"""Stands on a card only where calls have probabilities."""
 
 STRATA: Final = (
     *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),

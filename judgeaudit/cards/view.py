@@ -29,6 +29,7 @@ from judgeaudit.cards.texts_en import (
     CORRECTED,
     FAMILIES,
     METRICS,
+    SOFT,
     STANCES,
     STRATA,
     TREATMENTS,
@@ -241,6 +242,8 @@ def _notes(f: Figures, family: str) -> list[str]:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "variance":
         return [f.reason("precision")]
+    if family == "soft":
+        return [f.reason("soft")]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
     return []
@@ -300,7 +303,7 @@ def _outcome_section(f: Figures) -> Section:
 
 
 def _other_section(f: Figures) -> Section | None:
-    placed = {m for fam in (*FAMILIES, CORRECTED) for m in (*fam.shown, *fam.folded)} | {
+    placed = {m for fam in (*FAMILIES, CORRECTED, SOFT) for m in (*fam.shown, *fam.folded)} | {
         "outcome_rate"
     }
     rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
@@ -321,7 +324,7 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
-        _family_section(f, CORRECTED) if f.get(CORRECTED.shown[0]) is not None else None,
+        *(_family_section(f, x) for x in (CORRECTED, SOFT) if f.get(x.shown[0]) is not None),
         _outcome_section(f),
         _other_section(f),
         protocol_section(f),

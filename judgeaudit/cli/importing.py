@@ -50,6 +50,14 @@ def _import(
         str | None,
         typer.Option(help="Where the probabilities come from.", rich_help_panel=_WHICH),
     ] = None,
+    p_whole: Annotated[
+        bool,
+        typer.Option(
+            "--p-whole",
+            help="Nothing is sampled before the verdict, so one call's probability tells all.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = False,
     one_condition: Annotated[
         str | None,
         typer.Option(

@@ -79,6 +79,9 @@ class VerdictTable:
         Probability of UNSAFE of a call, given that it ends in a verdict; NaN where there is none.
     p_sources : tuple of str
         Where these probabilities come from; numbers of several sources must not be mixed.
+    p_whole : bool
+        Whether nothing is sampled before the verdict, so that all calls of a prompt share one
+        probability, as somebody stated.
     """
 
     items: tuple[str, ...]
@@ -91,6 +94,7 @@ class VerdictTable:
     strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     p_unsafe: NDArray[np.float64] | None = None
     p_sources: tuple[str, ...] = ()
+    p_whole: bool = False
 
     def __post_init__(self) -> None:
         """Check shapes, codes and keys."""

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from judgeaudit.engine.chain import plain_text
 
-__all__ = ["MARK", "probabilities"]
+__all__ = ["MARK", "WHOLE", "probabilities"]
 
 MARK: Final = "probabilities"
 """Key of a run's `extra` that says that its answers carry probabilities."""
+
+WHOLE: Final = "probabilities_whole"
+"""Key that says that nothing is sampled before the verdict."""
 
 _SQL: Final = """
 SELECT c.cell * ? + c.repeat, r.extra FROM replies r JOIN calls c ON c.position = r.call

@@ -21,7 +21,7 @@ from judgeaudit.core.records import RunFacts
 from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable
 from judgeaudit.engine.chain import genesis, plain_text, storable
 from judgeaudit.engine.identity import RunMeta
-from judgeaudit.engine.probabilities import MARK, probabilities
+from judgeaudit.engine.probabilities import MARK, WHOLE, probabilities
 from judgeaudit.engine.schema import check_kind, connect, translated
 
 __all__ = ["NAMES", "LedgerView"]
@@ -256,6 +256,7 @@ class LedgerView:
             confidence=None if np.isnan(confidence).all() else confidence.reshape(shape),
             p_unsafe=None if p_unsafe is None else p_unsafe.reshape(shape),
             p_sources=p_sources,
+            p_whole=bool(self._meta.extra.get(WHOLE)),
             strata={
                 name: tuple(s.get(name, "") for s in strata)
                 for name in sorted({k for s in strata for k in s})

@@ -86,7 +86,7 @@ def import_verdicts(
     from judgeaudit.engine.imported import writing
     from judgeaudit.engine.imported.columns import find_columns
     from judgeaudit.engine.imported.reading import read_rows
-    from judgeaudit.engine.probabilities import MARK
+    from judgeaudit.engine.probabilities import MARK, WHOLE
 
     said = _choices(choices)
     folder = Path(out)
@@ -113,7 +113,7 @@ def import_verdicts(
         },
     }
     if said.p_unsafe is not None:
-        extra[MARK] = said.p_source
+        extra |= {MARK: said.p_source, WHOLE: said.p_whole}
     meta = writing.run_meta(
         source, plan, world, said, extra=extra, notes=notes, created=created or now_utc()
     )

@@ -41,6 +41,9 @@ class Choices:
         Column of the judge's stated confidence in its own label, 0 to 1 or "87%".
     p_unsafe : str, optional
         Column of the probability of UNSAFE, never guessed; `p_source` says where it comes from.
+    p_whole : bool
+        Nothing is sampled before the verdict (no reasoning first), so that all calls of a prompt
+        share one probability; refused where they differ.
     one_condition : str, optional
         Every row was asked under this condition; there is no column of it.
     wide : sequence of str
@@ -94,6 +97,7 @@ class Choices:
     confidence: str | None = None
     p_unsafe: str | None = None
     p_source: str | None = None
+    p_whole: bool = False
     one_condition: str | None = None
     wide: Sequence[str] = ()
     map: Sequence[str] | Mapping[str, str] = ()
