@@ -141,6 +141,11 @@ def test_wide_tables(take):
     assert any("1 row was left out: an empty verdict" in n for n in made.notes)
 
 
+def test_one_text_is_as_good_as_a_list_of_one(take):
+    made = take("id,condition,verdict\na,p,bad\n", map="p=base", label="bad=UNSAFE")
+    assert {("a", "base", 0, 0): "UNSAFE"} == cells(made)
+
+
 def test_wordings(take):
     text = "id,condition,verdict\na,base,safe\na,p,safe\na,q,unsafe\n"
     made = take(text, map={"p": "T2", "q": "T2/1"})
@@ -442,6 +447,7 @@ def test_refused_by_line(take, tmp_path, text, parts, choices):
         (TOP + "a,base,safe\n", ["unknown choice 'itme'", "did you mean 'item'?"], {"itme": "id"}),
         (TOP + "a,base,safe\n", ["--wide does not go with --verdict"], {"wide": ["id"], "verdict": "verdict"}),
         (TOP + "a,base,safe\n", ["separator"], {"separator": "||"}),
+        (TOP + "a,base,safe\n", ["decoding cannot be written as JSON"], {"decoding": {"x": math.nan}}),
     ],
 )  # fmt: skip
 def test_choices_that_cannot_be(take, tmp_path, text, parts, choices):

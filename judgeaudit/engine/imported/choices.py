@@ -126,6 +126,9 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
+        for name in ("wide", "map", "label", "drop", "decoding"):
+            if isinstance(getattr(self, name), str):  # one is as good as a list of one
+                object.__setattr__(self, name, (getattr(self, name),))
         object.__setattr__(self, "words", meanings(pairs_of("label", self.label)))
         if self.blank is not None and self.blank not in (*_OUTCOMES, SKIP):
             raise ConfigError(unknown_name("meaning of a blank", self.blank, [*_OUTCOMES, SKIP]))
@@ -166,6 +169,10 @@ class Choices:
     def decoded(self) -> dict[str, Any]:
         """Return the decoding; values are JSON where they can be read as such."""
         if isinstance(self.decoding, Mapping):
+            try:
+                json.dumps(self.decoding, allow_nan=False)
+            except (TypeError, ValueError) as e:
+                raise ConfigError(f"decoding cannot be written as JSON: {e}") from None
             return dict(self.decoding)
         out: dict[str, Any] = {}
         for name, text in pairs_of("decoding", self.decoding):

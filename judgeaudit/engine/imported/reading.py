@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError, unknown_name
@@ -24,6 +25,17 @@ from judgeaudit.judges.parsing import parse
 __all__ = ["read_rows"]
 
 _NAMED: Final = 12
+
+
+_SILENT: Final = Reply(text=None, attempts=0)
+"""The reply of a call of which only the verdict is known; one record for all of them."""
+
+
+@cache
+def _verdict(meaning: str) -> Verdict:
+    if meaning in {"SAFE", "UNSAFE"}:
+        return Verdict.model_validate({"outcome": "verdict", "label": meaning})
+    return Verdict.model_validate({"outcome": meaning})
 
 
 class _Reader:
@@ -147,7 +159,7 @@ class _Reader:
                 self._counts[key] = repeat + 1
             else:
                 repeat = start * len(self._wide) + order
-            self._add(n, (*key, repeat), column, Reply(text=None, attempts=0), verdict)
+            self._add(n, (*key, repeat), column, _SILENT, verdict)
 
     def _condition(self, name: str, where: str) -> tuple[str, int] | None:
         self._used.add(name)
@@ -217,7 +229,7 @@ class _Reader:
         answer = self._cell(cells, "reply")
         if answer is not None and not isinstance(answer, str):
             raise CorpusError(f"the reply is {answer!r:.60}, not a text", where=where)
-        reply = Reply(text=answer, attempts=0)
+        reply = _SILENT if answer is None else Reply(text=answer, attempts=0)
         p = self._share(n, cells, "p_unsafe", where)
         if p is not None:
             reply = reply.model_copy(update={"p_unsafe": p, "p_source": self._choices.p_source})
@@ -251,9 +263,7 @@ class _Reader:
 
     def _labelled(self, value: object, role: str, where: str) -> Verdict:
         meaning = word(value, self._choices.words, role, where, "--label")
-        if meaning in {"SAFE", "UNSAFE"}:
-            return Verdict(outcome="verdict", label=meaning)
-        return Verdict(outcome=meaning)
+        return _verdict(meaning)
 
     def _blank(self, role: str, where: str) -> Verdict | None:
         meaning = self._choices.blank
@@ -267,7 +277,7 @@ class _Reader:
         if meaning == SKIP:
             self._left_out("an empty verdict, by --blank skip")
             return None
-        return Verdict(outcome=meaning)
+        return _verdict(meaning)
 
     def _share(self, n: int, cells: tuple[Any, ...], role: str, where: str) -> float | None:
         found = share(self._cell(cells, role), percent=self._choices.percent)
