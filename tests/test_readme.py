@@ -60,7 +60,7 @@ def test_every_flag_named_exists():
             text=True,
             check=True,
             env=os.environ | {"COLUMNS": "200"},
-        ).stdout  # fmt: skip
+        ).stdout
         for verb in ("audit", "import", "correct")
     )
     for flag in set(re.findall(r"`?(--[a-z][a-z-]+)", README)) - {"--data"}:

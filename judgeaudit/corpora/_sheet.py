@@ -64,7 +64,7 @@ def read_sheet(source: Source, separator: str | None = None) -> Sheet:
     source : Source
         The file.
     separator : str, optional
-        What stands between cells of a CSV; a comma, in a `.tsv` a tab.
+        What stands between cells of a CSV, or `tab`; a comma, in a `.tsv` a tab.
 
     Raises
     ------
@@ -88,6 +88,7 @@ def read_sheet(source: Source, separator: str | None = None) -> Sheet:
     if suffix in (*_TABLES, *_JSON) or (suffix not in {".csv", ".tsv"} and head in {b"{", b"["}):
         return _from_records(source)
     between = separator or ("\t" if suffix == ".tsv" else ",")
+    between = "\t" if between == "tab" else between
     if len(between) != 1 or between in '"\r\n':
         raise ConfigError(
             f"separator {separator!r} is not one character", mend="Give one, such as ';'"

@@ -205,6 +205,13 @@ def test_the_line_of_a_row_is_where_it_begins(take, tmp_path):
     refused(take, tmp_path, text, "t.csv:5: ", "'maybe'")
 
 
+def test_a_separator_that_was_not_named(take, tmp_path):
+    for between, said in ((";", "--separator ';'"), ("\t", "--separator tab")):
+        text = "id,condition,verdict\na,base,safe\n".replace(",", between)
+        refused(take, tmp_path, text, "there is one column", said, error=ConfigError)
+    assert {("a", "base", 0, 0): "SAFE"} == cells(take(text, separator="tab"))
+
+
 def test_semicolons(take):
     made = take("id;condition;verdict\na;base;safe\n", separator=";")
     assert {("a", "base", 0, 0): "SAFE"} == cells(made)
@@ -404,6 +411,11 @@ TOP = "id,condition,verdict\n"
             "id,b,t\na,safe,safe\na,safe,safe\n",
             ["t.csv:3", "second row, the first is line 2", "--repeat COLUMN"],
             {"wide": ["b", "t"], "map": ["b=base", "t=T1"]},
+        ),
+        (
+            TOP + "a,p,safe\n",
+            ["t.csv:2: 'p' is said to be 'T9'", "unknown condition"],
+            {"map": "p=T9"},
         ),
         (
             TOP + "a,p,safe\na,q,safe\n",

@@ -167,6 +167,13 @@ def _complete(found: Mapping[str, str], choices: Choices, sheet: Sheet) -> None:
         if (role == "verdict" and "reply" in found) or _not_asked(role, choices):
             continue
         hint = f"Name it: {flag_of(role)} COLUMN"
+        apart = [s for s in ";\t|" if len(sheet.columns) == 1 and s in sheet.columns[0]]
+        if apart:
+            named = "tab" if apart[0] == "\t" else f"'{apart[0]}'"
+            hint = f"All cells are in one: name what stands between them, --separator {named}"
+            raise ConfigError(
+                f"there is one column, {sheet.columns[0]!r:.80}", where=sheet.place, mend=hint
+            )
         if role == "condition":
             hint += "; --wide COLUMN for each where a column stands for a condition; or "
             hint += "--one-condition base where all rows were asked under one"

@@ -168,9 +168,9 @@ class _Reader:
             return None
         target = self._map.get(name, (name, 0))
         if target[0] not in self._known:
-            close = unknown_name("condition", name, self._known)
+            meant = f"{name!r:.60} is said to be {target[0]!r}: " if name in self._map else ""
             raise CorpusError(
-                close,
+                f"{meant}{unknown_name('condition', target[0], self._known)}",
                 where=where,
                 mend=f"Say which it is, as in --map '{name[:40]}=T2', or leave it out with --drop",
             )
