@@ -30,6 +30,7 @@ PARTS: Final = (
 """The components, from the widest to the call itself."""
 
 _GROUPS: Final = 40
+_NOTHING: Final = 1e-9
 _ONE = "one wording a condition: not told from the condition"
 
 
@@ -315,6 +316,9 @@ def _intervals(
             continue
         spread = float(np.sum((values - values.mean()) ** 2)) * (n_groups - 1) / n_groups
         half = quantile * spread**0.5
+        if half < _NOTHING:  # what was never seen may still happen: an interval is no point
+            out[name] = Undefined("the same whichever clusters are left out")
+            continue
         share = part / total
         out[name] = Interval(share - half, share + half, level, "jackknife over clusters")
     return out

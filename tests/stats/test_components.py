@@ -191,6 +191,15 @@ def test_matched_pairs_are_a_negative_share_of_clusters():
     assert 0.0 == found.parts["repeat"]
 
 
+def test_what_was_never_seen_has_no_interval_of_no_width():
+    """No repeat differs: the share of repeats is 0, and nothing says that it will stay so."""
+    unsafe = np.tile([[3, 3], [0, 0], [3, 0]], (10, 1))
+    found = variance_components(unsafe, np.full((30, 2), 3), np.array([0, 1]), np.arange(30))
+    assert 0.0 == found.parts["repeat"]
+    assert Undefined("the same whichever clusters are left out") == found.shares["repeat"]
+    assert isinstance(found.shares["item"], Interval)
+
+
 def test_what_cannot_be_told():
     two, one = np.array([0, 1]), np.array([0])
     some = np.array([[1, 2], [0, 1], [2, 2]])
