@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from judgeaudit.core.choosing import choose, spec_from
 from judgeaudit.core.command import extra_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError, JudgeError
 from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
@@ -22,10 +23,11 @@ from judgeaudit.core.versions import versions
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
-    from judgeaudit.core.records import RunFacts, ScoreSet
+    from judgeaudit.core.records import RunFacts, Score, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.estimate import Estimate, Price
     from judgeaudit.engine.identity import RunMeta
+    from judgeaudit.engine.imported import Imported
     from judgeaudit.engine.plan import Plan
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.settling import Settled
@@ -38,6 +40,8 @@ __all__ = [
     "Prepared",
     "card",
     "choose",
+    "correct",
+    "import_verdicts",
     "prepare",
     "run",
     "score",
@@ -99,37 +103,6 @@ class AuditResult:
         if self.interrupted:
             return 130
         return 0 if self.facts.n_answered or self.in_batches else 3
-
-
-def choose(
-    config: Path | None = None,
-    choices: dict[str, Any] | None = None,
-    spell: Callable[[str], str] = "{}=".format,
-) -> AuditSpec:
-    """Gather the choices of an audit from a file and from keywords; keywords win.
-
-    Parameters
-    ----------
-    config : path, optional
-        A TOML file; without it `audit.toml` in the current folder is read where there is one.
-    choices : dict, optional
-        Keys of `AuditSpec`.
-    spell : callable
-        From a key to the way its author wrote it, for messages: `limit=`, or `flag_of`.
-
-    Raises
-    ------
-    ConfigError
-        Naming file, line and key.
-    """
-    from judgeaudit.core.toml import read_toml, record_from
-
-    path = config or Path("audit.toml")
-    data: dict[str, Any] = {}
-    if config is not None or path.is_file():
-        data, text = read_toml(path)
-        record_from(AuditSpec, data, text=text, path=path)
-    return record_from(AuditSpec, {**data, **(choices or {})}, spell=spell)
 
 
 def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None = None) -> Prepared:
@@ -263,14 +236,10 @@ def run(
     JudgeAuditError
         If the audit cannot begin or go on; the message says what was kept in the ledger.
     """
-    from judgeaudit.core.toml import record_from
     from judgeaudit.engine.kept import say_kept
 
-    if isinstance(spec, Prepared):
-        ready = spec
-    else:
-        given = {} if spec is None else spec.model_dump(exclude_unset=True)
-        ready = prepare(record_from(AuditSpec, {**given, **more}, spell="{}=".format))
+    given = spec.model_dump(exclude_unset=True) if isinstance(spec, AuditSpec) else {}
+    ready = spec if isinstance(spec, Prepared) else prepare(spec_from({**given, **more}))
     try:
         return _run(settle(ready), show, created)
     except JudgeError as error:
@@ -319,6 +288,13 @@ def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResul
         return _finish(ledger, ready, created, summary)
 
 
+def import_verdicts(file: Path | str, *, out: Path | str, **choices: Any) -> Imported:
+    """Make a run of a table of verdicts of any tool; see `engine.imported.import_verdicts`."""
+    from judgeaudit.engine.imported import import_verdicts as importing
+
+    return importing(file, out=out, **choices)
+
+
 def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
     """Score a run again from its ledger.
 
@@ -336,7 +312,11 @@ def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
 
 
 def card(
-    run: Path | str, *, created: str | None = None, certificates: Sequence[Path] = ()
+    run: Path | str,
+    *,
+    created: str | None = None,
+    certificates: Sequence[Path] = (),
+    labels: Path | None = None,
 ) -> JudgeCard:
     """Make the Judge Card of a run again, from its ledger alone.
 
@@ -346,9 +326,20 @@ def card(
         As for `score`.
     created : str, optional
         The card's time; by default the time of the last committed answer.
+    labels : path, optional
+        Human labels on a random few items, for a section on corrected rates.
     """
+    added = () if labels is None else correct(run, labels)
     with _open(run) as view:
-        return _card(view, created, certificates)[0]
+        return _card(view, created, certificates, added)[0]
+
+
+def correct(run: Path | str, labels: Path | str, **more: Any) -> tuple[Score, ...]:
+    """Correct the judge's UNSAFE rate with human labels; see `review.correcting.corrected_of`."""
+    from judgeaudit.review.correcting import corrected_of
+
+    with _open(run) as view:
+        return corrected_of(view, Path(labels), **more)
 
 
 def folder_of(run: Path | str) -> Path:
@@ -365,17 +356,21 @@ def _open(run: Path | str) -> LedgerView:
 def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
     from judgeaudit.engine.deciding import found_in
     from judgeaudit.metrics.stopping import restated
+    from judgeaudit.review.texts import uncertified
     from judgeaudit.scoring import score as score_table
 
     protocol = view.meta.protocol
-    failed = frozenset(r.condition for r in renderings if not r.certified)
-    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=failed)
+    bare = uncertified(view.meta, renderings)
+    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=bare)
     triples = found_in(view)
     return scores if triples is None else restated(scores, triples, protocol)
 
 
 def _card(
-    view: LedgerView, created: str | None, certificates: Sequence[Path]
+    view: LedgerView,
+    created: str | None,
+    certificates: Sequence[Path],
+    added: tuple[Score, ...] = (),
 ) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     from judgeaudit.cards import build
     from judgeaudit.judges import _choice as choice
@@ -383,6 +378,7 @@ def _card(
 
     renderings = certified(view.meta.renderings, certificates)
     scores = _scores(view, renderings)
+    scores = scores.model_copy(update={"scores": scores.scores + added})
     facts = view.facts(choice.note_on(view.meta.judge))
     facts = facts.model_copy(update={"renderings": renderings})
     made = build(facts, scores, created=created or facts.ended or view.meta.created)

@@ -42,6 +42,9 @@ ORDER: Final = (
     "tnr",
     "placebo",
     "certified_gate",
+    "variance_share",
+    "precision_share",
+    "soft",
 )
 """Metrics of judgeaudit in the order of their scores; those of other packages follow by name."""
 

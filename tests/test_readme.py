@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -53,10 +54,16 @@ def test_every_link_and_folder_named_exists():
 
 
 def test_every_flag_named_exists():
-    shown = subprocess.run(
-        [sys.executable, "-m", "judgeaudit", "audit", "--help"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    shown = "".join(
+        subprocess.run(
+            [sys.executable, "-m", "judgeaudit", verb, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"COLUMNS": "200"},
+        ).stdout
+        for verb in ("audit", "import", "correct")
+    )
     for flag in set(re.findall(r"`?(--[a-z][a-z-]+)", README)) - {"--data"}:
         assert flag in shown, flag
 

@@ -10,6 +10,7 @@ from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.headline import FEW_FLIPS
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
+from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.texts_en import LIMITS
 from judgeaudit.cards.words import (
     band_of,
@@ -23,7 +24,7 @@ from judgeaudit.cards.words import (
     unit_score,
 )
 
-__all__ = ["limits", "open_words", "served_as_asked", "warnings"]
+__all__ = ["limits", "open_words", "warnings"]
 
 _FAILURES_SAID: Final = 0.05
 _FAILURES_SERIOUS: Final = 0.20
@@ -33,9 +34,8 @@ _FEW: Final = (
     "The items form only {n} groups that belong together (clusters), and intervals rest on those."
 )
 _WEAK_RATE: Final = 0.8
-_DATED: Final = re.compile(r"^[-@:_]?(?:\d{4}-?\d{2}-?\d{2}|\d{4}|v?\d{3}|\d{8})$")
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
-_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay"})
+_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported"})
 
 _Found = Iterator[tuple[str, Severity, str]]
 
@@ -44,39 +44,38 @@ def _name(text: str) -> str:
     return f"“{shorten(text, 80)}”"
 
 
-def _bare(model: str) -> str:
-    return model.strip().rsplit("/", 1)[-1].lower()
-
-
-def served_as_asked(asked: str, served: str) -> str:
-    """Compare the model asked for with the one that answered.
-
-    Returns
-    -------
-    str
-        "same", "dated" (the name asked for stood for a dated snapshot) or "other".
-
-    Examples
-    --------
-    >>> served_as_asked("openai/gpt-5.4-mini", "gpt-5.4-mini-2026-03-17")
-    'dated'
-    >>> served_as_asked("openai/gpt-5.4-mini", "gpt-5.4-nano")
-    'other'
-    """
-    a, s = _bare(asked), _bare(served)
-    if a == s:
-        return "same"
-    if s.startswith(a) and _DATED.match(s[len(a) :]):
-        return "dated"
-    return "other"
-
-
 def _planted(f: Figures) -> _Found:
     if f.is_scripted:
         what = "This judge is a script with a planted behaviour, made to test the audit; no model."
         yield "scripted", "serious", what
     if f.facts.judge_note:
         yield "judge_note", "caution", f.facts.judge_note
+
+
+def _imported(f: Figures) -> _Found:
+    said = f.facts.extra.get("imported")
+    if not isinstance(said, dict):
+        return
+    facts = f.facts
+    unknown = [
+        name
+        for name, known in (
+            ("the judge's name", facts.judge.model != "not known"),
+            ("prompts", bool(facts.judge.template_sha256)),
+            ("the policy's text", bool(facts.policy.sha256)),
+            ("the wordings", bool(facts.renderings)),
+            ("decoding", bool(facts.judge.decoding)),
+            ("the order of calls", False),
+        )
+        if not known
+    ]
+    origin = f"{_name(str(said.get('file')))} (sha256 {str(said.get('sha256'))[:12]})"
+    verb = "are" if len(unknown) > 1 else "is"
+    what = f"Verdicts were imported from {origin}, nobody was asked here: {joined(unknown)} {verb}"
+    yield "imported", "caution", f"{what} not known."
+    if said.get("assume_certified"):
+        what = "Rewrites are pooled on the word of whoever imported them; no certificate was seen."
+        yield "assumed_certified", "serious", what
 
 
 def _incomplete(f: Figures) -> _Found:
@@ -223,6 +222,7 @@ _SOURCES: Final[dict[str, tuple[Severity, str]]] = {
     "author": ("caution", "Labels{flags} were assigned by the authors of the items."),
     "model": ("caution", "Labels were assigned by a model: accuracy is agreement with it."),
     "rule": ("note", "Labels follow from a rule, not from raters."),
+    "unknown": ("caution", "Who assigned the labels is not stated."),
     "unlabelled": ("caution", "The items have no labels: accuracy cannot be estimated."),
 }
 
@@ -331,6 +331,7 @@ def _gate(f: Figures) -> _Found:
 
 _CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
     _planted,
+    _imported,
     _incomplete,
     _failures,
     _placebo,

@@ -124,6 +124,11 @@ class Figures:
         """Whether the judge is a planted one, not a model."""
         return self.facts.judge.backend == "scripted"
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the verdicts came from a table: what was not stated of the calls is not known."""
+        return "imported" in self.facts.extra
+
     def conditions(self, *kinds: str) -> list[str]:
         """Return the ids of the protocol's conditions of these kinds, in their order."""
         return [c.id for c in self.facts.protocol.conditions if c.kind in kinds]

@@ -27,6 +27,8 @@ def _hash(sha256: str) -> Cell:
 
 
 def _served(f: Figures) -> Cell:
+    if f.is_imported:
+        return Cell("not known: verdicts were imported")
     names = sorted(f.facts.served_models.items(), key=lambda kv: (-kv[1], kv[0]))
     if not names:
         return Cell("not stated by the server")
@@ -37,8 +39,12 @@ def _served(f: Figures) -> Cell:
 
 def _decoding(f: Figures) -> Cell:
     judge = f.facts.judge
+    if f.is_imported and not judge.decoding:
+        return Cell("not known")
     said = ", ".join(f"{k}={canonical_json(v)}" for k, v in sorted(judge.decoding.items()))
     seed = "a seed a call" if judge.sends_seed else "no seed sent"
+    if f.is_imported:
+        return ident(f"{said} (stated, not seen)")
     return ident(f"{said or 'the defaults of the model'}; {seed}")
 
 
@@ -73,7 +79,10 @@ def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
         ("Served as", _served(f)),
         ("Backend", ident(judge.backend + (f" at {judge.api_base}" if judge.api_base else ""))),
         ("Prompt", ident(f"{judge.template_id} {judge.template_sha256[:_SHORT]}".strip())),
-        ("Answer format", ident(judge.output_format + _negotiated(f))),
+        (
+            "Answer format",
+            Cell("not known") if f.is_imported else ident(judge.output_format + _negotiated(f)),
+        ),
         ("Decoding", _decoding(f)),
         *_confidence(f),
         ("Judge hash", _hash(f.facts.judge_sha256)),
@@ -85,6 +94,8 @@ def who(f: Figures) -> tuple[tuple[str, Cell], ...]:
 
 def _dates(f: Figures) -> Cell:
     started, ended = f.facts.started, f.facts.ended
+    if f.is_imported:
+        return raw(f"imported {ended or 'at an unknown time'}; asked at a time not known")
     if not started and not ended:
         return Cell("not recorded")
     return raw(f"{started or 'unknown'} to {ended or 'unknown'}")
@@ -106,6 +117,14 @@ def _norms(norms: int | None, exceptions: int | None) -> Cell:
     return Cell(f"{count(norms)}, with {count(exceptions)} exceptions")
 
 
+def _policy(f: Figures) -> Cell:
+    p = f.facts.policy
+    if f.is_imported and not p.sha256:
+        return Cell("not known: its text was not given")
+    stated = " (stated, not seen)" if f.is_imported else ""
+    return raw(f"{p.title or p.id} ({p.id}, {p.language}){stated}")
+
+
 def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
     """Say on what the judge was audited."""
     p, c, t = f.facts.policy, f.facts.corpus, f.facts.protocol
@@ -113,8 +132,8 @@ def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
     version = f" {_LONG_HEX.sub(lambda m: m[0][:_SHORT], c.version)}" if c.version else ""
     subset = f" / {c.subset}" if c.subset else ""
     return (
-        ("Policy", raw(f"{p.title or p.id} ({p.id}, {p.language})")),
-        ("Norms", _norms(p.n_norms, p.n_exceptions)),
+        ("Policy", _policy(f)),
+        ("Norms", Cell("not known") if not p.sha256 else _norms(p.n_norms, p.n_exceptions)),
         ("Corpus", raw(f"{c.title or c.name} ({c.name}{subset}{version})")),
         ("Items", Cell(f"{count(c.n_items)} in {count(c.n_clusters)} clusters")),
         ("Labels", Cell(_labels(f))),
@@ -196,12 +215,14 @@ def protocol_section(f: Figures) -> Section:
     else:
         tables.append(table("Wordings of the policy", ("Rendering",), [("none recorded",)]))
     control = "" if t.control_items is None else f" Controls on {count(t.control_items)} items."
+    order = f"Calls of all conditions were interleaved in a seeded random order (seed {t.seed})."
+    if f.is_imported:
+        order = "In which order calls were made is not known: their verdicts were imported."
     return Section(
         id="protocol",
         title="Protocol",
-        lead=f"Calls of all conditions were interleaved in a seeded random order (seed {t.seed}). "
-        f"Practical threshold {threshold_words(t.practical_threshold)}, stated in advance; "
-        f"intervals at {100 * t.level:g}%.{control} Cards are comparable only where the "
+        lead=f"{order} Practical threshold {threshold_words(t.practical_threshold)}, stated in "
+        f"advance; intervals at {100 * t.level:g}%.{control} Cards are comparable only where the "
         f"protocol's hash is the same.",
         tables=tuple(tables),
     )
@@ -248,7 +269,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         ("Judge", ident(facts.judge_sha256)),
         *_weights(f),
         ("Prompt template", ident(facts.judge.template_sha256 or "not recorded")),
-        ("Policy", ident(facts.policy.sha256)),
+        ("Policy", ident(facts.policy.sha256 or "not recorded")),
         ("Corpus", ident(facts.corpus.sha256)),
         ("Protocol", ident(facts.protocol_sha256)),
         ("Ledger", ident(facts.ledger_sha256 or "not recorded")),
@@ -256,12 +277,12 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
     run = [
         ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
         ("Run", _dates(f)),
-        ("Requests", Cell(count(facts.requests))),
+        ("Requests", Cell("not known" if f.is_imported else count(facts.requests))),
         *_batches(facts.extra.get("batches"), facts.n_answered),
         ("Failures on the way", _failures(f)),
         ("Tokens", Cell(tokens)),
         ("Cost", raw(cost)),
-        ("Time", Cell(duration(facts.seconds))),
+        ("Time", Cell("not known" if f.is_imported else duration(facts.seconds))),
         ("Corpus licence", raw(facts.corpus.license or "not stated")),
         ("Ambiguity flags", raw(facts.corpus.ambiguity_source or "not stated")),
         ("Policy source", raw(facts.policy.source or "not stated")),

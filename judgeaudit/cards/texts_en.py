@@ -10,11 +10,14 @@ from typing import Final, NamedTuple
 __all__ = [
     "BANDS",
     "CONDITIONS",
+    "CORRECTED",
     "EVIDENCE",
     "FAMILIES",
     "LIMITS",
     "METRICS",
+    "SOFT",
     "STANCES",
+    "STRATA",
     "TREATMENTS",
     "Family",
 ]
@@ -90,6 +93,40 @@ EVIDENCE: Final = {
 }
 
 METRICS: Final[dict[str, MetricText]] = {
+    "soft_delta_paper": MetricText("Excess flips (paper), soft", "From probabilities."),
+    "soft_delta_debiased": MetricText("Excess flips (debiased), soft", "From probabilities."),
+    "soft_direction_ratio": MetricText("Direction ratio, soft", "From probabilities."),
+    "soft_undue_share": MetricText("Undue share of flips, soft", "From probabilities."),
+    "soft_jitter": MetricText("Jitter, soft", "From probabilities."),
+    "soft_flip_rate": MetricText("Raw flips, soft", "From probabilities."),
+    "corrected_rate": MetricText(
+        "UNSAFE rate, corrected",
+        "Human rates within each verdict, weighted by how often the judge gives it.",
+        "Use this one; the others are for comparison.",
+    ),
+    "judge_rate": MetricText("UNSAFE rate, the judge's", "Not corrected."),
+    "human_rate": MetricText("UNSAFE rate, labels alone", "The labelled items by themselves."),
+    "corrected_ppi_plus": MetricText(
+        "UNSAFE rate, PPI++", "Collapses where few labels are UNSAFE; for comparison."
+    ),
+    "corrected_ppi": MetricText("UNSAFE rate, PPI", "The same without a tuned weight."),
+    "corrected_rogan_gladen": MetricText(
+        "UNSAFE rate, Rogan-Gladen", "From sensitivity and specificity, if these transfer."
+    ),
+    "variance_share": MetricText(
+        "Share of a verdict's variance",
+        "How much of the variance of one verdict lies between clusters, items, conditions and "
+        "wordings, and between repeats of one prompt. The item's share is what the judge should "
+        "go by.",
+        "A large share of item x condition or of wording is what the excess flips are made of; a "
+        "large share of repeats is noise: lower the temperature, or ask more often.",
+    ),
+    "precision_share": MetricText(
+        "Share of the uncertainty of the excess",
+        "What the standard error of the pooled excess flips is made of: too few items, or too few "
+        "calls an item.",
+        "Spend further calls where the sentence above says.",
+    ),
     "delta_paper": MetricText(
         "Excess flips (paper)",
         "By how much disagreement with one base verdict grows when the second call sees the "
@@ -284,7 +321,43 @@ FAMILIES: Final = (
         "Agreement of the base verdicts with the labels. A steady judge can be steadily wrong.",
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
     ),
+    Family(
+        "variance",
+        "Methods: where the variance comes from",
+        "Two calls can differ in the cluster, the item, the condition, the wording, and in nothing "
+        "but chance. Here base and the rewordings that keep the meaning count. A share of clusters "
+        "below 0 means that items of one cluster differ more than others do (matched pairs); any "
+        "other share below 0 is an estimate of nothing.",
+        ("variance_share",),
+        ("precision_share",),
+    ),
 )
+
+CORRECTED: Final = Family(
+    "corrected",
+    "The rate that people would find",
+    "How many of these items people would call UNSAFE, from the judge's verdicts on all and human "
+    "labels on a few. It holds only if the few were drawn at random.",
+    ("corrected_rate", "judge_rate", "human_rate"),
+    ("corrected_ppi_plus", "corrected_ppi", "corrected_rogan_gladen"),
+)
+"""Stands on a card only where people labelled some items."""
+
+SOFT: Final = Family(
+    "soft",
+    "The same from probabilities",
+    "A verdict is one draw from the probability of UNSAFE; these figures use the probability "
+    "itself where a call has one. They are never mixed with those from verdicts, and gate nothing.",
+    ("soft_delta_paper", "soft_delta_debiased", "soft_direction_ratio", "soft_undue_share"),
+    ("soft_jitter", "soft_flip_rate"),
+)
+"""Stands on a card only where calls have probabilities."""
+
+STRATA: Final = (
+    *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),
+    *("repeat", "clusters", "items", "base calls", "condition calls"),
+)
+"""Strata that are names of ours, and no text of a dataset, in their order."""
 
 LIMITS: Final = {
     "scope": "How the judge does under another policy, on other trajectories or in another "

@@ -26,9 +26,12 @@ from judgeaudit.cards.provenance import (
 )
 from judgeaudit.cards.texts_en import (
     CONDITIONS,
+    CORRECTED,
     FAMILIES,
     METRICS,
+    SOFT,
     STANCES,
+    STRATA,
     TREATMENTS,
     Family,
 )
@@ -94,13 +97,14 @@ def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> li
     conditions = _order(f, ())
     rank = {m: k for k, m in enumerate(metrics)}
 
-    def key(s: Score) -> tuple[int, str, int, str, str, bool, str]:
+    def key(s: Score) -> tuple[int, str, int, str, int, str, bool, str]:
         condition = s.condition or ""
         return (
             rank.get(s.metric, len(rank)),
             s.metric,
             conditions.get(condition, -1 if not condition else len(conditions)),
             condition,
+            STRATA.index(s.stratum) if s.stratum in STRATA else len(STRATA),
             s.stratum or "",
             s.treatment != "exclude",
             s.treatment,
@@ -119,7 +123,8 @@ def _name(f: Figures, s: Score) -> Cell:
     if s.treatment != "exclude":
         parts.append(f"failures {TREATMENTS.get(s.treatment, shorten(s.treatment, 60))}")
     names = ((s.condition or "base", CONDITIONS), (s.treatment, TREATMENTS))
-    ours = known is not None and s.stratum is None and all(x in ids for x, ids in names)
+    plain = s.stratum is None or s.stratum in STRATA
+    ours = known is not None and plain and all(x in ids for x, ids in names)
     return Cell(" · ".join(parts), raw=not ours)
 
 
@@ -240,6 +245,8 @@ def _notes(f: Figures, family: str) -> list[str]:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "pis":
         return [_weighing(f)]
+    if flag := {"variance": "precision", "soft": "soft"}.get(family):
+        return [f.reason(flag)]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
     return []
@@ -314,7 +321,9 @@ def _outcome_section(f: Figures) -> Section:
 
 
 def _other_section(f: Figures) -> Section | None:
-    placed = {m for fam in FAMILIES for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
+    placed = {m for fam in (*FAMILIES, CORRECTED, SOFT) for m in (*fam.shown, *fam.folded)} | {
+        "outcome_rate"
+    }
     rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
     if not rest:
         return None
@@ -333,6 +342,7 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
+        *(_family_section(f, x) for x in (CORRECTED, SOFT) if f.get(x.shown[0]) is not None),
         _outcome_section(f),
         _other_section(f),
         protocol_section(f),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judgeaudit.core.records import Score, ScoreSet
     from judgeaudit.engine.estimate import Estimate
 
-__all__ = ["of_plan", "of_result", "of_scores"]
+__all__ = ["of_corrected", "of_plan", "of_result", "of_scores"]
 
 _REASON: Final = 60
 _SENTENCE_END: Final = re.compile(r": |; |\. | \(")
@@ -190,3 +190,16 @@ def of_scores(scores: ScoreSet) -> str:
     table = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
     flags = [f"{k}: {v}. {scores.reasons.get(k, '')}".rstrip() for k, v in scores.flags.items()]
     return plain("\n".join([*table, "", *flags]))
+
+
+def of_corrected(scores: ScoreSet) -> str:
+    """Say what rate people would find, and on what that rests."""
+    first = scores.scores[0]
+    n, labelled = (int(first.detail[k] or 0) for k in ("items", "labelled"))
+    test = "" if first.p_value is None else f" (p = {first.p_value:.2g} that they are a draw)"
+    lines = [
+        f"{labelled} of {n} items are labelled{test}; this holds only if they were drawn at random",
+        *([f"note: {first.note}"] if first.note else []),
+        of_scores(scores),
+    ]
+    return plain("\n".join(lines)).rstrip()

@@ -21,8 +21,6 @@ _RUN = "The run"
 def add_to(app: typer.Typer) -> None:
     """Register these verbs on the application."""
     app.command("audit")(audit)
-    app.command("score")(_score)
-    app.command("card")(_card)
 
 
 def audit(
@@ -324,63 +322,3 @@ def chosen(flags: dict[str, Any]) -> AuditSpec:
     if flags["certificates"]:
         given["certificates"] = tuple(flags["certificates"])
     return audit.choose(flags["config"], given, flag_of)
-
-
-_RunFolder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Folder of a run, or its ledger.sqlite.")
-]
-
-
-_Certificates = Annotated[
-    list[Path] | None,
-    typer.Option(help="Certificates made since (repeat the flag)."),
-]
-
-
-def _score(
-    run: _RunFolder,
-    *,
-    certificates: _Certificates = None,
-    as_json: Annotated[bool, typer.Option("--json", help="All scores as JSON.")] = False,
-) -> None:
-    """Score a run again from its ledger, and print the numbers."""
-    from judgeaudit import audit
-
-    scores = audit.score(run, certificates=certificates or ())
-    if as_json:
-        typer.echo(scores.model_dump_json(indent=1).encode())
-        return
-    from judgeaudit.cli import _words
-
-    typer.echo(_words.of_scores(scores))
-
-
-def _card(
-    run: _RunFolder,
-    *,
-    certificates: _Certificates = None,
-    form: Annotated[
-        str, typer.Option("--format", help="json, md, html, or all (written into the folder).")
-    ] = "all",
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; default: the run's own.")
-    ] = None,
-    created: Annotated[
-        str | None,
-        typer.Option(help="Time to print on the card; default: when the run ended."),
-    ] = None,
-) -> None:
-    """Make the Judge Card of a run again from its ledger alone."""
-    from judgeaudit import audit, cards
-    from judgeaudit.core.errors import ConfigError, unknown_name
-
-    card = audit.card(run, created=created, certificates=certificates or ())
-    if form == "all":
-        for path in cards.write(card, out or audit.folder_of(run)).values():
-            typer.echo(str(path))
-        return
-    forms = {"json": cards.to_json, "md": cards.to_markdown, "html": cards.to_html}
-    if form not in forms:
-        raise ConfigError(unknown_name("format", form, [*forms, "all"]))
-    # bytes: these files are UTF-8, whatever the terminal is
-    typer.echo(forms[form](card).encode(), nl=False)

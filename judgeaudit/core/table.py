@@ -103,6 +103,13 @@ class VerdictTable:
         this class as NaN).
     strata : mapping of str to tuple of str
         Gold descriptors of the items, aligned with `items`.
+    p_unsafe : array of float64, same shape as codes, optional
+        Probability of UNSAFE of a call, given that it ends in a verdict; NaN where there is none.
+    p_sources : tuple of str
+        Where these probabilities come from; numbers of several sources must not be mixed.
+    p_whole : bool
+        Whether nothing is sampled before the verdict, so that all calls of a prompt share one
+        probability, as somebody stated.
     """
 
     items: tuple[str, ...]
@@ -113,6 +120,9 @@ class VerdictTable:
     codes: Int8Array3D
     confidence: NDArray[np.float32] | None = None
     strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    p_unsafe: NDArray[np.float64] | None = None
+    p_sources: tuple[str, ...] = ()
+    p_whole: bool = False
 
     def __post_init__(self) -> None:
         """Check shapes, codes and keys."""
@@ -133,6 +143,10 @@ class VerdictTable:
             int(self.codes.min()) >= NOT_CALLED and int(self.codes.max()) <= max(CODES.values())
         ):
             raise ConfigError("a cell code is out of range")
+        if self.p_unsafe is not None and self.p_unsafe.shape != self.codes.shape:
+            raise ConfigError(
+                f"p_unsafe has shape {self.p_unsafe.shape}, expected {self.codes.shape}"
+            )
 
     @property
     def n_items(self) -> int:

@@ -16,7 +16,16 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from judgeaudit.core.errors import ConfigError, CorpusError
 
-__all__ = ["HUB_PREFIX", "Located", "Source", "check_pin", "digest_of", "open_source", "records"]
+__all__ = [
+    "HUB_PREFIX",
+    "Located",
+    "Source",
+    "check_pin",
+    "decoded",
+    "digest_of",
+    "open_source",
+    "records",
+]
 
 HUB_PREFIX: Final = "hub:"
 _TABLES: Final = (".parquet", ".arrow")
@@ -180,7 +189,7 @@ def records(source: Source) -> list[Located]:
 
         rows = _hub.rows(source.path, place=source.place)
         return [Located(f"{source.place}, row {n}", r) for n, r in enumerate(rows, 1)]
-    text = _decode(source)
+    text = decoded(source)
     if not text.strip():
         raise CorpusError("the file is empty", where=source.place)
     if text.lstrip()[0] == "[":
@@ -188,7 +197,14 @@ def records(source: Source) -> list[Located]:
     return _from_lines(text, source.place)
 
 
-def _decode(source: Source) -> str:
+def decoded(source: Source) -> str:
+    """Return a file's text, without a byte-order mark.
+
+    Raises
+    ------
+    CorpusError
+        If it is not UTF-8.
+    """
     try:
         return source.raw.decode("utf-8-sig")
     except UnicodeDecodeError as e:

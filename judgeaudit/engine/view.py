@@ -21,6 +21,7 @@ from judgeaudit.core.records import RunFacts
 from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable, agreement
 from judgeaudit.engine.chain import genesis, plain_text, storable
 from judgeaudit.engine.identity import RunMeta
+from judgeaudit.engine.probabilities import MARK, WHOLE, probabilities
 from judgeaudit.engine.schema import check_kind, connect, translated
 
 __all__ = ["NAMES", "LedgerView"]
@@ -233,6 +234,12 @@ class LedgerView:
                 codes[call] = code_of[name]
                 if stated is not None:
                     confidence[call] = stated
+            p_unsafe: NDArray[np.float64] | None = None
+            p_sources: tuple[str, ...] = ()
+            logprobs = self._meta.extra.get("confidence") == "logprobs"
+            if self._meta.extra.get(MARK) or logprobs:
+                unnamed = "token log-probabilities" if logprobs else "not stated"
+                p_unsafe, p_sources = probabilities(db, depth, codes.size, unnamed)
             for (call,) in db.execute(
                 "SELECT DISTINCT c.cell * ? + c.repeat FROM failures f "
                 "JOIN calls c ON c.position = f.call "
@@ -255,6 +262,9 @@ class LedgerView:
             columns=tuple((c, w) for c, w in columns),
             codes=codes,
             confidence=None if np.isnan(confidence).all() else confidence,
+            p_unsafe=None if p_unsafe is None else p_unsafe.reshape(shape),
+            p_sources=p_sources,
+            p_whole=bool(self._meta.extra.get(WHOLE)),
             strata={
                 name: tuple(s.get(name, "") for s in strata)
                 for name in sorted({k for s in strata for k in s})
@@ -362,6 +372,8 @@ class LedgerView:
                 position, answer = row[0], row[6:16]
                 if answer[0] is None and position in failed:
                     answer = ("error",)
+                elif self._meta.extra.get(MARK):
+                    answer = (*answer, row[24])
                 line = json.dumps([plain_text(v) for v in (*row[1:6], *answer)])
                 digest.update(b"\n" + line.encode())
         return digest.hexdigest()

@@ -165,7 +165,8 @@ class View:
     def lack(self, statistic: PairStatistic | Literal["jitter"], condition: str) -> str:
         """Say why a statistic is not defined for any item of a condition."""
         if condition == CERTIFIED and not self.certified:
-            return "no certified condition was called"
+            bare = any(c.kind == "certified" for c in self.conditions)
+            return _NO_CERTIFICATE if bare else "no certified condition was called"
         for name in self.members(condition):
             if not self.called(name):
                 return f"condition {name} was not called"
@@ -180,3 +181,4 @@ class View:
 
 _FEW_BASE = "no item has two verdicts under base"
 _FEW = "no item has two verdicts under the condition"
+_NO_CERTIFICATE = "no rewrite is certified, so none is pooled"

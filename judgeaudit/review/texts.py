@@ -10,9 +10,10 @@ from judgeaudit.core.records import AuditSpec, Policy, Rendering
 from judgeaudit.engine.presets import PRESETS
 
 if TYPE_CHECKING:
+    from judgeaudit.engine.identity import RunMeta
     from judgeaudit.policy.rewrites import OwnRewrites
 
-__all__ = ["certified", "drafted", "own_conditions", "own_texts"]
+__all__ = ["certified", "drafted", "own_conditions", "own_texts", "uncertified"]
 
 
 def own_texts(spec: AuditSpec) -> OwnRewrites | None:
@@ -64,3 +65,27 @@ def drafted(policy: Policy | None) -> dict[str, str]:
 
     why = None if policy is None else why_unconfirmed(policy)
     return {} if why is None else {"unconfirmed_policy": why}
+
+
+def uncertified(meta: RunMeta, renderings: Sequence[Rendering]) -> frozenset[str]:
+    """Return the conditions that are scored but not pooled: no certificate of theirs passed.
+
+    Of imported verdicts the texts may not be known at all; then nothing is certified, unless
+    whoever imported them said that it is.
+
+    Parameters
+    ----------
+    meta : RunMeta
+        What the run is.
+    renderings : sequence of Rendering
+        Its texts, with the certificates that count.
+    """
+    failed = {r.condition for r in renderings if not r.certified}
+    imported = meta.extra.get("imported")
+    if imported is None:
+        return frozenset(failed)
+    if imported.get("assume_certified"):
+        return frozenset()
+    sure = {r.condition for r in renderings} - failed
+    bare = {c.id for c in meta.protocol.conditions if c.kind == "certified"} - sure
+    return frozenset(failed | bare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering, run, s
 
-from judgeaudit.cards.cautions import served_as_asked
+from judgeaudit.cards.served import served_as_asked
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, JudgeSpec
 

@@ -83,9 +83,8 @@ def test_names_are_unique_and_complete():
     names = [(s.metric, s.condition, s.treatment, s.stratum) for s in scores.scores]
     assert len(set(names)) == len(names)
     assert set(WANTED.split()) <= {s.metric for s in scores.scores}
-    assert {"responsiveness", "band", "placebo", "certified_gate", "identified"} == set(
-        scores.flags
-    )
+    flags = {"responsiveness", "band", "placebo", "certified_gate", "identified", "precision"}
+    assert flags == set(scores.flags)
     assert set(scores.flags) == set(scores.reasons)
     assert all(s.endswith(".") for s in scores.reasons.values())
     assert all(s.unit for s in scores.scores)
@@ -93,9 +92,10 @@ def test_names_are_unique_and_complete():
 
 def test_a_run_that_works_defines_everything():
     scores = score(full_table(), protocol())
-    undefined = {s.metric for s in scores.scores if s.value is None}
-    # bounds are a region without a point
-    assert {"delta_paper"} == undefined
+    undefined = {(s.metric, s.stratum) for s in scores.scores if s.value is None}
+    # bounds are a region without a point, and each condition has one wording
+    shares = {("variance_share", s) for s in ("wording", "item x wording")}
+    assert {("delta_paper", None), *shares} == undefined
     assert "responsive" == scores.flags["responsiveness"]
     assert "clean" == scores.flags["placebo"]
 

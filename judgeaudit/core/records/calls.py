@@ -115,7 +115,10 @@ class Reply(Record):
         The provider's batch that the call was part of; None for a request of its own. Its
         `seconds` are then not known, and 0.
     p_unsafe : float, optional
-        Probability of UNSAFE at the token of the verdict, where the server tells it.
+        Probability of UNSAFE given that the answer is a verdict, where it is known.
+    p_source : str, optional
+        Where that probability comes from ("token log-probabilities"); numbers of two sources are
+        never mixed.
     """
 
     text: str | None
@@ -132,6 +135,7 @@ class Reply(Record):
     cost: float | None = None
     batch_id: str | None = None
     p_unsafe: float | None = Field(default=None, ge=0, le=1)
+    p_source: str | None = None
 
 
 class Verdict(Record):

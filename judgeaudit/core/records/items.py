@@ -12,8 +12,8 @@ __all__ = ["Item", "LabelSource", "Role", "Trajectory", "Turn"]
 
 Role = Literal["system", "user", "agent", "environment"]
 
-LabelSource = Literal["human", "author", "model", "rule", "unlabelled"]
-"""Who assigned the labels. `author`: the people who wrote the trajectories."""
+LabelSource = Literal["human", "author", "model", "rule", "unknown", "unlabelled"]
+"""Who assigned the labels. `author`: who wrote the trajectories; `unknown`: nobody said."""
 
 
 class Turn(Record):
