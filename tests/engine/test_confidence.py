@@ -223,6 +223,10 @@ def test_the_raw_probability_is_kept_beside_the_answer(choices):
     with Ledger.open_readonly(choices["out"] / "ledger.sqlite") as view:
         kept = {e for (e,) in view.connection.execute("SELECT extra FROM replies")}
     assert {round(json.loads(e)["p_unsafe"], 6) for e in kept} == {0.75}
+    # and gives the figures from probabilities, with their source
+    jitter = audit.score(choices["out"]).find("soft_jitter", "base")
+    assert jitter.value == pytest.approx(2 * 0.75 * 0.25)
+    assert "token log-probabilities" in jitter.note
 
 
 def test_runs_that_do_not_ask_keep_their_folder():

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from judgeaudit import audit
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import results
 from judgeaudit.core.errors import ConfigError, JudgeError
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
@@ -116,6 +117,7 @@ def test_the_command_exits_3_with_one_line_and_prints_the_plan_against_the_cost(
     prices.write_text('["openai/loopback-1"]\nprompt = 1000\ncompletion = 1000\n')
     app = typer.Typer()
     audit_verbs.add_to(app)
+    results.add_to(app)  # with one verb alone, its name would not be asked for
     words = ["audit", "--judge", "openai/loopback-1", "--api-base", server.api_base]
     words += ["--preset", "quick", "--limit", "6", "--condition", "base", "--max-tokens", "40"]
     words += ["--out", str(tmp_path / "run"), "--prices", str(prices), "--quiet"]
