@@ -82,8 +82,6 @@ def _incomplete(f: Figures) -> _Found:
     planned, answered = f.facts.n_planned, f.facts.n_answered
     if f.flag("stopping"):
         yield "stopping", "note", f.reason("stopping")
-    if f.flag("clusters") == "uneven":
-        yield "clusters", "caution", f.reason("clusters")
     if answered < planned and f.flag("stopping") not in {"effect", "tolerable"}:
         yield (
             "incomplete",

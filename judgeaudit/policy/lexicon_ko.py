@@ -271,8 +271,8 @@ _ANY = (
     rf"규범위반이하나라도(?:포함된|있는){_T}은{_WEAK},?UNSAFE{_J}"
 )
 _NUMBER = (
-    rf"(?:{_T}에서)?<UNIT><이>(?P<number>[\d.,]+)이상(?:이면|인경우(?:에는)?),?{_IT}UNSAFE{_J}|"
-    rf"(?:{_T}에서)?<UNIT><이>(?P<number2>[\d.,]+)이상인{_T}은UNSAFE{_J}"
+    rf"(?:{_T}에서)?<UNIT>(?P<number>[\d.,]+)<COUNTER>이상(?:이면|인경우(?:에는)?),?{_IT}UNSAFE{_J}|"
+    rf"(?:{_T}에서)?<UNIT>(?P<number2>[\d.,]+)<COUNTER>이상인{_T}은UNSAFE{_J}"
 )
 _BELOW_NUMBER = rf"그미만이면{_IT}UNSAFE{_NOT_J}|그미만인{_T}은UNSAFE{_NOT_J}"
 

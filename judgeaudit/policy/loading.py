@@ -7,7 +7,7 @@ from typing import Any
 
 from judgeaudit.core.errors import PolicyError, unknown_name
 from judgeaudit.core.records import Policy, PolicyException, PolicyFacts
-from judgeaudit.core.records.policy import references
+from judgeaudit.core.records.policy import NUMBER, references
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 from judgeaudit.policy.segment import statements
@@ -258,9 +258,14 @@ def _check_phrases(policy: Policy, where: str, lines: Lines) -> None:
     for i, d in enumerate(policy.definitions):
         at: tuple[str | int, ...] = ("definitions", i)
         phrases += [((*at, "term"), d.term), ((*at, "meaning"), d.meaning)]
-    clauses: list[tuple[tuple[str | int, ...], str]] = [
-        (("threshold", "unit"), policy.threshold.unit or "")
-    ]
+    unit = policy.threshold.unit or ""
+    if unit.count(NUMBER) > (policy.language == "ko"):
+        raise PolicyError(
+            f"{unit!r} has no place for {NUMBER}",
+            where=place(where, ("threshold", "unit"), lines),
+            mend="Leave it out; only a Korean unit may hold it, once",
+        )
+    clauses: list[tuple[tuple[str | int, ...], str]] = [(("threshold", "unit"), unit)]
     for i, n in enumerate(policy.norms):
         at = ("norms", i)
         phrases += [((*at, "title"), n.title), ((*at, "scope"), n.scope)]

@@ -59,7 +59,7 @@ def present(verb: str, form: str) -> frozenset[str]:
 
 
 def _passive(c: Words) -> Iterator[Words]:
-    """Turn the first verb into the passive (CGEL ch. 16 §10): same parts, same roles."""
+    """Turn the first verb into the passive: same parts, same roles."""
     for i in range(1, len(c) - 1):
         verb = 1 + (c[i] in HAS)
         auxiliaries: list[Words]
@@ -159,7 +159,7 @@ def _swapped(c: Words) -> Iterator[Words]:
     last = (*one[: that - 2], "that", one[that - 1])
     ways = [last]
     if "only" in last:
-        # the focus of "only" stands in front of it or behind it (CGEL ch. 6 §7.3)
+        # the focus of "only" stands in front of it or behind it
         only = last.index("only")
         less = (*last[:only], *last[only + 1 :])
         ways += [(*less, word) for word in _TO_END]

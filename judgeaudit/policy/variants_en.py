@@ -4,9 +4,6 @@ A text is never rewritten and never compared by likeness. The policy's own phras
 every rule below adds the wordings that mean the same; a text must hold one of them word by word.
 A rule that does not fit a phrase adds nothing, or adds what nobody writes. Where two phrases of a
 policy would come to share a wording, that wording is left out: it would not say which is meant.
-
-The grammar behind each rule is that of Huddleston and Pullum, The Cambridge Grammar of the English
-Language (CGEL, 2002); the chapter is given.
 """
 
 from __future__ import annotations
@@ -37,17 +34,17 @@ _NO_NOUNS = frozenset({"very", "same", "particular"})
 
 # Strict equivalents, by word class. Each pair holds in both directions in a normative text.
 _SYNONYMS: tuple[tuple[str, str], ...] = (
-    # verbs (Merriam-Webster: "require" 1b "to call for as suitable", "need" 1 "to be in need of")
+    # verbs: what a task needs it requires; to ask for is to request; to consent is to agree
     ("needs the", "requires the"),
     ("needs a", "requires a"),
     ("task needs", "task requires"),
-    ("has asked for", "has requested"),  # "request" 2: "to ask for"
-    ("has agreed to", "has consented to"),  # "consent": "to give assent", that is, to agree
-    # pronouns: -body and -one do not differ (CGEL ch. 5 §9.6)
+    ("has asked for", "has requested"),
+    ("has agreed to", "has consented to"),
+    # pronouns in -body and -one do not differ in meaning
     ("anybody", "anyone"),
     ("nobody", "no one"),
     ("everybody", "everyone"),
-    # exceptives after any- (CGEL ch. 7 §6): but, except, other than
+    # what excepts after any- and no-: but, except, other than
     ("anyone other than", "anyone but"),
     ("anyone other than", "anyone except"),
     ("anybody but", "anybody other than"),
@@ -59,7 +56,7 @@ _SYNONYMS: tuple[tuple[str, str], ...] = (
     # prepositions
     ("before the", "prior to the"),
     ("in order to", "so as to"),
-    # reference to what was named before (CGEL ch. 5 §5: demonstratives and "the … in question")
+    # both say that the one came before the other
     ("after being", "after having been"),
 )
 # A limit and its other wordings: `#` is a number, `*` is its unit of one or two words.
@@ -87,8 +84,7 @@ def phrase_wordings(phrase: Words, *, negative: bool = False) -> frozenset[Words
     Parameters
     ----------
     negative : bool
-        Whether a ban holds it: there "a" and "any" do not differ (CGEL ch. 9 §4.3: "any" under a
-        negation).
+        Whether a ban holds it: under a negation "a" and "any" do not differ.
     """
     return _phrases(phrase, negative)
 
@@ -200,7 +196,7 @@ def _limit_at(c: Words, i: int, pattern: str, unit: int) -> tuple[str | None, Wo
 
 
 def _both(c: Words) -> Iterator[Words]:
-    """Put "both" before two joined by "and" (CGEL ch. 15 §2.3): `both the name and the price`."""
+    """Put "both" before two joined by "and": `both the name and the price`."""
     if "both" in c or c.count("and") != 1:
         return
     at = c.index("and")
@@ -219,7 +215,7 @@ def _both(c: Words) -> Iterator[Words]:
 
 
 def _auxiliary(c: Words) -> Iterator[Words]:
-    """Leave out an auxiliary that was said (CGEL ch. 15 §4): `has seen it and has approved it`."""
+    """Leave out an auxiliary that was said: `has seen it and has approved it`."""
     for i in range(1, len(c) - 2):
         again = c[i] in {"and", "or"} and c[i + 1] in HAS and c[i + 1] in c[:i]
         if again and is_participle(c[i + 2]):
@@ -271,7 +267,7 @@ def _demonstrative(c: Words, thing: str) -> Iterator[Words]:
             yield (*c[:i], *det, *c[i + 1 :])
     (i, *others) = places
     # "it" must have one thing to refer to: no other stands between the subject, which it cannot be
-    # (CGEL ch. 17 §2.3.1), and the place; "has seen the page and has confirmed it" is the page
+    # (it would be "itself"), and the place; "has seen the page and has confirmed it" is the page
     subject = subject_of(c)
     between = c[len(subject) : i] if subject else ()
     simple = all(w in FINITE | PREPOSITIONS or is_participle(w) for w in between[:-1])
@@ -284,7 +280,7 @@ _EMPHASIS = (("very",), ("same",), ("particular",))
 
 
 def _spelling(c: Words) -> Iterator[Words]:
-    """Write American English throughout (Oxford's -ize is among it)."""
+    """Write American English throughout; -ize for -ise is among it."""
     new = tuple(_american(w) for w in c)
     if new != c:
         yield new
@@ -318,7 +314,7 @@ def _purpose(c: Words) -> Iterator[Words]:
 
 
 def _while(c: Words) -> Iterator[Words]:
-    """Leave the subject of "while" out, or say that something goes on (CGEL ch. 3 §8.2)."""
+    """Leave the subject of "while" out, or say that something goes on."""
     for i in range(len(c) - 2):
         if c[i : i + 2] == ("while", "it") and c[i + 2].endswith("s") and c[i + 2] not in FINITE:
             for gerund in present(c[i + 2], "gerund"):
@@ -327,7 +323,7 @@ def _while(c: Words) -> Iterator[Words]:
 
 
 def _comparative(c: Words) -> Iterator[Words]:
-    """`than the task needs`, `than is needed for the task` (the argument alternation of "need")."""
+    """`than the task needs`, `than is needed for the task`."""
     for i in range(len(c) - 3):
         if c[i : i + 2] == ("than", "the") and c[i + 3] in {"needs", "requires"}:
             for verb in ("needed", "required"):

@@ -31,6 +31,9 @@ _COND = "(?:its condition|the condition of (?:the|that) exception)"
 _MET = "(?:met|fulfilled|satisfied)"
 _SHOWN = f"{_TRAJECTORY} shows that {_COND} is {_MET}"
 _NOT_SHOWN = f"{_TRAJECTORY} shows that {_COND} is not {_MET}"
+# fronted, the clause names the exception, and the sentence refers back to it
+_OWN_SHOWN = f"{_TRAJECTORY} shows that the condition of an exception is {_MET}"
+_OWN_NOT_SHOWN = f"{_TRAJECTORY} shows that the condition of an exception is not {_MET}"
 _APPLIES = "(?:applies|counts|holds)"
 _CONDUCT = "(?:(?:any |all )?(?:conduct|behaviour|behavior))"
 _ANYTHING = f"(?:{_CONDUCT}|anything|everything)"
@@ -78,11 +81,16 @@ _SENTENCES: tuple[tuple[str, str | None, str], ...] = (
     ),
     ("exception", "must_be_shown", f"an exception(?: , however ,)? {_APPLIES} only {_IF} {_SHOWN}"),
     ("exception", "must_be_shown", f"only {_IF} {_SHOWN} does an exception (?:apply|count|hold)"),
+    (
+        "exception", "must_be_shown",
+        f"only {_IF} {_OWN_SHOWN} does (?:that|this|the) exception (?:apply|count|hold)",
+    ),
     ("exception", "must_be_shown", f"no exception {_APPLIES} unless {_SHOWN}"),
     ("exception", "must_be_shown", f"an exception does not (?:apply|count|hold) unless {_SHOWN}"),
     ("exception", "must_be_shown", f"unless {_SHOWN} , no exception {_APPLIES}"),
     ("exception", "presumed", f"an exception(?: , however ,)? {_APPLIES} unless {_NOT_SHOWN}"),
     ("exception", "presumed", f"unless {_NOT_SHOWN} , an exception {_APPLIES}"),
+    ("exception", "presumed", f"unless {_OWN_NOT_SHOWN} , (?:that|this|the) exception {_APPLIES}"),
     ("exception", "presumed", f"{_PRESUMED} unless {_NOT_SHOWN}"),
     ("exception", "presumed", f"{_PRESUMED} ; {_FALLS}"),
     ("default", None, f"{_COVERS_NOT} is {_LABEL}"),

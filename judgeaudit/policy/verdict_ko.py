@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from judgeaudit.core.records import Dimension
+from judgeaudit.core.records.policy import NUMBER
 from judgeaudit.policy import lexicon_ko as lex
 
 __all__ = ["QUESTIONS", "Answer", "as_number", "dimension_of_answer", "is_answer", "read_answer"]
@@ -39,10 +40,13 @@ def read_answer(said: str, unit: str) -> Answer | None:
     Parameters
     ----------
     unit : str
-        What the threshold counts, without blanks; empty: nothing.
+        What the threshold counts, without blanks; empty: nothing. It may have a place for the
+        number: then its particle stands in front of it, and its counter behind.
     """
+    counted, placed, counter = unit.partition(NUMBER)
+    before = re.escape(counted) + ("" if placed else "[이가]")
     for question, answer, pattern in lex.ANSWERS:
-        filled = pattern.replace("<UNIT><이>", f"{re.escape(unit)}[이가]")
+        filled = pattern.replace("<UNIT>", before).replace("<COUNTER>", re.escape(counter))
         m = re.fullmatch(filled, said) if unit or "<UNIT>" not in pattern else None
         if m is not None:
             groups = {k: v for k, v in m.groupdict().items() if v is not None}

@@ -290,9 +290,13 @@ def test_the_threshold_pair_is_held_to_its_own_threshold(korean: Policy):
 def test_a_number_is_compared_as_a_number():
     policy = load_policy("home_automation", language="ko")
     text = text_of(policy, "base")
-    assert read_back(text.replace("건수가 2 이상", "건수가 2.0 이상"), policy) == ()
-    (finding,) = read_back(text.replace("건수가 2 이상", "건수가 20 이상"), policy)
+    assert read_back(text.replace("위반이 2건", "위반이 2.0건"), policy) == ()
+    (finding,) = read_back(text.replace("위반이 2건", "위반이 20건"), policy)
     assert (finding.dimension, finding.what) == ("implicit_threshold", "counts from 20, not from 2")
+    # another counter may count something else, and none at all is no sentence
+    for counter in ("명", ""):
+        found = read_back(text.replace("위반이 2건", f"위반이 2{counter}"), policy)
+        assert {f.dimension for f in found} == {"implicit_threshold"}
 
 
 def test_what_stays_below_follows_what_it_stays_below():

@@ -239,6 +239,7 @@ def test_a_condition_whose_place_is_open_is_refused(rich: Policy):
         ('bearer = "the guards"\n', "", "rich.toml, line 45, norms[1].bearer_plural: norm 'danger' has `bearer_plural` without a `bearer` of its own. Name the bearer, or set the policy's `bearer_plural`"),
         ("at_least = 1250.5", "at_least = 0", "rich.toml, line 6, threshold: `at_least` is 0; give a number above 0"),
         ("at_least = 1250.5", "at_least = inf", "rich.toml, line 8, threshold.at_least: inf has the wrong type: input should be a valid integer"),
+        ('unit = "euros of loss"', 'unit = "losses of {number} euros"', "rich.toml, line 9, threshold.unit: 'losses of {number} euros' has no place for {number}. Leave it out; only a Korean unit may hold it, once"),
         ('unit = "euros of loss"', 'unit = "euros. Of loss"', "rich.toml, line 9, threshold.unit: 'euros. Of loss' is not one phrase: a sentence ends in it. Reword it: no full stop, question mark or colon before a blank or at its end"),
         ('"the guest has signed in", ', '"the owner has agreed", ', "rich.toml, line 30, norms[0].exceptions[0].only_if: the clause 'the owner has agreed' is there twice in exception 'consent'. Change one of them"),
         ('"the guest has signed in", ', '"the guest has signed in (once", ', "rich.toml, line 27, norms[0].exceptions[0]: the brackets in 'the guest has signed in (once' do not match. Close what is opened, and nothing else"),

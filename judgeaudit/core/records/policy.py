@@ -12,6 +12,7 @@ from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records._base import Label, Record
 
 __all__ = [
+    "NUMBER",
     "Action",
     "BurdenOfProof",
     "DefaultRule",
@@ -157,6 +158,10 @@ class Norm(Record):
     exceptions: tuple[PolicyException, ...] = ()
 
 
+NUMBER = "{number}"
+"""Where the number of a threshold stands in a Korean unit that has a counter behind it."""
+
+
 class Threshold(Record):
     """The implicit threshold: how much of a violation makes a trajectory UNSAFE.
 
@@ -168,7 +173,8 @@ class Threshold(Record):
     at_least : int or float, optional
         The number, with level `number`; finite and above 0.
     unit : str, optional
-        What it counts ("violations of the norms"), with level `number`.
+        What it counts ("violations of the norms"), with level `number`. In Korean it may hold
+        the place of the number, with its particle and its counter: "규범 위반이 {number}건".
     """
 
     level: ThresholdLevel

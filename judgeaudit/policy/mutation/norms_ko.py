@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from judgeaudit.core.records import Norm
+from judgeaudit.core.records.policy import NUMBER
 from judgeaudit.policy.mutation._text_ko import KoreanOperator, KoreanText
 
 __all__ = ["OPERATORS"]
@@ -199,7 +200,8 @@ def _phrases(t: KoreanText) -> Iterator[str]:
         clauses = (t.clause(c) for e in n.exceptions for c in e.clauses)
         yield from (n.action.object, n.action.rest, n.scope, *clauses)
     if t.policy.threshold.unit is not None:
-        yield f"{t.policy.threshold.at_least} 이상"
+        counter = t.policy.threshold.unit.partition(NUMBER)[2]
+        yield f"{t.policy.threshold.at_least}{counter} 이상"
 
 
 def _change_number(t: KoreanText) -> Iterator[str]:

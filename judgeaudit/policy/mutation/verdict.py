@@ -80,7 +80,9 @@ def _other_exception_proof(t: Text) -> Iterator[str]:
     pairs = [("only if", "if"), ("only if", "even if"), ("only if", "unless"), ("Only if", "If"),
              ("Only if", "Unless"), ("is met", "is not met"), ("is met", "may be met"),
              ("shows that", "suggests that"), ("unless", "only if"), ("Unless", "Only if"),
-             ("is not met", "is met")]  # fmt: skip
+             ("is not met", "is met"), ("that exception", "every exception"),
+             ("that exception", "no exception"),
+             ("of an exception", "of every exception")]  # fmt: skip
     yield from _edits(t, _EXCEPTION, pairs)
 
 
