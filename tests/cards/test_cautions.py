@@ -210,7 +210,7 @@ def test_uneven_clusters_are_a_caution_and_so_are_few():
     why = "The largest of 30 clusters holds 25 of 60 items; they count like 5 even ones."
     uneven = run(CASES["good"]().scores.scores, {"clusters": "uneven"}, {"clusters": why})
     assert sentence(uneven, "uneven_clusters") == why
-    assert [w.sentence for w in warnings(uneven)].count(why) == 1
+    assert [w.sentence for w in uneven.card().warnings].count(why) == 1
     corpus = facts().corpus.model_copy(update={"n_clusters": 7})
     few = run(CASES["good"]().scores.scores, corpus=corpus)
     assert codes(few)["few_clusters"] == "caution"
