@@ -37,8 +37,8 @@ def _planned(estimate: Estimate) -> str:
 
 def _cost(result: AuditResult) -> str:
     facts = result.facts
-    if _here(facts.judge.backend):
-        return ""
+    if _here(facts.judge.backend) or (facts.cost is None and result.planned.cost_least is None):
+        return ""  # the card's note says that nobody knows the price
     known = "" if facts.cost is None else f" ({facts.cost_note})"
     cost = facts.cost_note if facts.cost is None else words.money(facts.cost) + known
     planned = _planned(result.planned) if result.planned.cost_least is not None else "not known"
@@ -172,7 +172,8 @@ def _estimate(score: Score) -> str:
 def of_scores(scores: ScoreSet) -> str:
     """Lay out all scores as a plain table."""
     rows = [("metric", "condition", "value", "interval", "n", "method")]
-    for s in scores.scores:
+    # what failed stands last: it fills a screen where nothing did
+    for s in sorted(scores.scores, key=lambda s: s.metric == "outcome_rate"):
         name = s.metric if s.stratum is None else f"{s.metric} ({s.stratum})"
         if s.treatment != "exclude":
             name += f" [{s.treatment}]"

@@ -300,7 +300,10 @@ def audit(
     spec = chosen(dict(locals()))
     from judgeaudit import audit
     from judgeaudit.cli import _out, _words
+    from judgeaudit.judges._choice import split_judge
 
+    if not quiet and split_judge(spec.judge)[0] == "litellm":
+        typer.echo("loading LiteLLM, which takes some seconds", err=True)
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return

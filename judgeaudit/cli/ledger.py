@@ -125,9 +125,20 @@ def export(
         if str(out) == "-":
             exporting.write_lines(view.rows(item=item, condition=condition), sys.stdout)
             return
-        by_name = "parquet" if out.suffix == ".parquet" else "jsonl"
-        n = exporting.export(view, out, form or by_name, item=item, condition=condition)
+        n = exporting.export(view, out, form or _by_name(out), item=item, condition=condition)
     typer.echo(f"{n:,} rows: {out}")
+
+
+def _by_name(out: Path) -> str:
+    from judgeaudit.core.errors import ConfigError
+
+    forms = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+    if out.suffix not in forms:
+        raise ConfigError(
+            f"the name does not say what to write: {out.name}",
+            mend="Let it end in .jsonl or .parquet, or give --format jsonl or parquet",
+        )
+    return forms[out.suffix]
 
 
 @app.command()

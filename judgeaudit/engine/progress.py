@@ -143,6 +143,7 @@ class LineProgress(_Counting):
         self._stream = stream or sys.stderr
         self._last = time.monotonic()
         self._tenth = 0
+        self._said = -1
 
     def begin(self, planned: int, answered: int) -> None:
         """Say how much there is to do."""
@@ -162,7 +163,7 @@ class LineProgress(_Counting):
             self._say()
 
     def _say(self) -> None:
-        self._last = time.monotonic()
+        self._last, self._said = time.monotonic(), self.done
         self.note(f"{self.before + self.done:,}/{self.planned:,} calls, {self.status()}")
 
     def note(self, line: str) -> None:
@@ -170,8 +171,9 @@ class LineProgress(_Counting):
         _write(self._stream, line)
 
     def end(self) -> None:
-        """Say how far it got."""
-        self._say()
+        """Say how far it got, unless that was said just now."""
+        if self._said != self.done:
+            self._say()
 
 
 class BarProgress(_Counting):

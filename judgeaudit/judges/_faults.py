@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import JudgeError, PermanentError, QuotaExhaustedError, TransientError
 
@@ -216,9 +217,16 @@ def read_fault(f: Facts, key_name: str | None, address: str) -> Fault:
     mend = {
         401: f"Check the key in {key_name}" if key_name else "Check the key in the environment",
         403: "Check what this key may use",
-        404: "Check the model's name and the address of the server",
+        404: _not_found(address),
     }.get(status)
     return Fault(PermanentError, head, mend, f.code)
+
+
+def _not_found(address: str) -> str:
+    mend = "Check the model's name and the address of the server"
+    if address.startswith("http") and urlsplit(address).path.strip("/") == "":
+        mend += f"; most servers answer below /v1: {address.rstrip('/')}/v1"
+    return mend
 
 
 def _named(f: Facts, status: int, head: str) -> Fault | None:

@@ -47,7 +47,7 @@ CONTEXT: Final = 8192
 
 _MOST_WORKERS: Final = 8
 _DEATHS: Final = 3
-_EXTRA: Final = "pip install 'judgeaudit[local]'"
+_EXTRA: Final = "pip install 'judgeaudit[local]' (in a clone: pip install '.[local]')"
 _OFFER: Final = (
     "To see the harness without a model, name a scripted judge: --judge scripted:noisy "
     "(its verdicts are invented)"
