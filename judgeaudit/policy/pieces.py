@@ -76,6 +76,9 @@ _CONNECTIVE = re.compile(
     r"\A(?:and |or )?(?:unless|except (?:where|if|when|that)|save where|if|where|when)\s+",
     re.IGNORECASE,
 )
+_EXCEPTION = re.compile(r"(?:unless|except|save where)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|never|neither|no|cannot)\b", re.IGNORECASE)
+_NEGATIVE: Final = frozenset(("prohibited", "not_required", "discouraged"))
 _APPLIES = re.compile(r"\b(?:appl(?:y|ies) to|covers?|governs?|binds?)\s+(.+)\Z", re.IGNORECASE)
 _ARTICLE = re.compile(r"\A(?:the|an?|any|every|each|all|its|their)\s+", re.IGNORECASE)
 
@@ -152,19 +155,18 @@ def check_part(asked: str, part: Mapping[str, Any], sentence: str) -> dict[str, 
             raise PolicyError(f"must be one of {', '.join(kind['enum'])}", where=key)
         made[key] = [_tidy(v) for v in value or ()] if many else _tidy(str(value))
     if asked == "norm":
-        made["verb"] = made["verb"].lower().removeprefix("to ")
-        _check_verb(made)
-        made["exceptions"] = [e for e in (_CONNECTIVE.sub("", e) for e in made["exceptions"]) if e]
-        copied = [made["object"], made["rest"], made["scope"], made["verb"], *made["exceptions"]]
-        needed = ("bearer", "object")
-    else:
-        copied = [made["term"], made["meaning"]]
-        needed = ("term", "meaning")
+        _settle_norm(made, sentence)
+    copied = [
+        text
+        for key in ("verb", "object", "rest", "scope", "term", "meaning")
+        if (text := made.get(key))
+    ]
+    needed = ("bearer", "object") if asked == "norm" else ("term", "meaning")
     for key in needed:
         if not made[key]:
             raise PolicyError("must not be empty", where=key)
     held = content_words(_words(sentence))
-    for text in copied:
+    for text in [*copied, *made.get("exceptions", ())]:
         if foreign := [w for w in _words(text) if content_words([w]) - held]:
             raise PolicyError(
                 f"{text!r} does not stand in the rule (foreign: {', '.join(foreign)}); copy its "
@@ -181,8 +183,36 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(t.text for t in tokens(text))
 
 
-def _check_verb(made: Mapping[str, Any]) -> None:
+def _settle_norm(made: dict[str, Any], sentence: str) -> None:
+    made["verb"] = made["verb"].lower().removeprefix("to ")
+    _check_verb(made)
+    _check_force(made["force"], sentence)
+    found = list(made["exceptions"])
+    if _EXCEPTION.match(made["scope"]):  # it belongs where the renderer looks for it
+        found.append(made["scope"])
+        made["scope"] = ""
+    clean = (_CONNECTIVE.sub("", e) for e in found)
+    made["exceptions"] = list(dict.fromkeys(e for e in clean if e))
+
+
+def _check_force(force: str, sentence: str) -> None:
+    """Hold "must not" and its like against a force that allows or demands."""
+    main = _EXCEPTION.split(sentence, maxsplit=1)[0] or sentence
+    said = _NEGATED.search(main)
+    if said and force not in _NEGATIVE:
+        raise PolicyError(f"the rule says {said[0]!r}, so it is not {force}", where="force")
+
+
+def _check_verb(made: dict[str, Any]) -> None:
+    """Settle the forms of the verb by rule; an inflected one is led back to its base."""
     base = made["verb"]
+    for shorter in (base.removesuffix("s"), base.removesuffix("es")):
+        if base.endswith("s") and made["gerund"] in forms(shorter)["gerund"]:
+            base = made["verb"] = shorter
+            break
+    for form in ("gerund", "participle"):
+        if made[form] not in forms(base)[form] and len(forms(base)[form]) == 1:
+            (made[form],) = forms(base)[form]
     if not re.fullmatch(r"[a-z-]+", base):
         raise PolicyError(f"must be one word in its base form, not {base!r}", where="verb")
     for form in ("gerund", "participle"):

@@ -161,7 +161,10 @@ def test_nonsense_leaves_no_file_but_all_answers(tmp_path):
     [
         ({"verb": "to forward"}, None),
         ({"exceptions": ["except where the customer has agreed in writing"]}, None),
-        ({"participle": "forwards"}, "it is forwarded"),
+        ({"participle": "forwards"}, None),
+        ({"verb": "forwards"}, None),
+        ({"force": "permitted"}, "the rule says 'not', so it is not permitted"),
+        ({"scope": "except where the customer has agreed in writing", "exceptions": []}, None),
         ({"verb": "forward on"}, "one word"),
         ({"force": "banned"}, "must be one of"),
         ({"object": ""}, "must not be empty"),
@@ -178,7 +181,8 @@ def test_every_word_of_a_part_stands_in_the_sentence(change, message):
     if message is None:
         made = check_part("norm", part, FORWARD)
         assert made["exceptions"] == ["the customer has agreed in writing"]
-        assert made["verb"] == "forward"
+        assert (made["verb"], made["participle"]) == ("forward", "forwarded")
+        assert made["scope"] == ""
         return
     with pytest.raises(PolicyError, match=message):
         check_part("norm", part, FORWARD)
