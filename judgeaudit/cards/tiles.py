@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.headline import FEW_FLIPS
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import BANDS
@@ -142,6 +143,11 @@ def _semantic(f: Figures) -> Tile:
     known = paper is not None and paper.value is not None
     badge = {"below": f"below {limit}", "above": f"above {limit}"}.get(gate, gate) if known else ""
     lines = list(_lines(paper))
+    lines += [
+        f"{rewording(x.condition)}: {estimate(x.paper)} {interval(x.paper)}"
+        for x in shown(f)
+        if x.is_sized
+    ]
     if debiased is not None:
         lines.append(f"debiased: {estimate(debiased)} {interval(debiased)}".rstrip())
     jitter = f.value("jitter", "base")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering, run, s
 
+from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.served import served_as_asked
+from judgeaudit.cards.tiles import principle_tiles
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, JudgeSpec
 
@@ -215,3 +217,40 @@ def test_uneven_clusters_are_a_caution_and_so_are_few():
     few = run(CASES["good"]().scores.scores, corpus=corpus)
     assert codes(few)["few_clusters"] == "caution"
     assert "only 7 groups" in sentence(few, "few_clusters")
+
+
+def test_a_rewording_that_moves_verdicts_is_named_where_the_headline_tells_something_else():
+    chance = run(numbers(BRITTLE, accuracy=(0.5, 0.5, 0.5)), {"certified_gate": "inconclusive"})
+    assert chance.card().headline.code == "no_better_than_chance"
+    expected = "T4 (exceptions in front) moves verdicts by 19.0 points [16.0, 22.0]."
+    assert expected == sentence(chance, "moved_T4")
+    assert codes(chance)["moved_T4"] == "serious"
+    assert "moved_T2" not in codes(chance)
+    card = chance.card()
+    tile = principle_tiles(Figures(card.facts, card.scores))[0]
+    assert "T4 (exceptions in front): +19.0 points [+16.0, +22.0]" in tile.lines
+
+
+def test_a_rewording_whose_bound_is_within_the_threshold_is_a_caution():
+    wide = run(numbers(BRITTLE, width=0.15, accuracy=(0.5, 0.5, 0.5)))
+    assert codes(wide)["moved_T4"] == "caution"
+    # shown by the debiased test alone: how far is not told
+    wider = run(numbers(BRITTLE, width=0.25, accuracy=(0.5, 0.5, 0.5)))
+    expected = "T4 (exceptions in front) moves verdicts by more than chance allows."
+    assert expected == sentence(wider, "moved_T4")
+
+
+def test_a_rewording_in_the_headline_is_not_said_twice():
+    scores = numbers(BRITTLE, undue=0.6, pis=(0.05, 0.0, 0.3))
+    named = run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"})
+    assert "the rewording T4 (" in named.card().headline.sentence
+    assert [c for c in codes(named) if c.startswith("moved_")] == ["moved_T1"]
+    pooled = run(scores, {"band": "untrustworthy", "certified_gate": "above"})
+    assert "T4" not in pooled.card().headline.sentence
+    assert codes(pooled)["moved_T4"] == "serious"
+
+
+@pytest.mark.parametrize(("flag", "value"), [("not_certified", "T4"), ("placebo", "suspect")])
+def test_a_rewording_without_certificate_or_a_suspect_run_shows_nothing(flag, value):
+    r = run(numbers(BRITTLE, accuracy=(0.5, 0.5, 0.5)), {flag: value})
+    assert "moved_T4" not in codes(r)
