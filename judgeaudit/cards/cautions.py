@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from judgeaudit.cards.clean import shorten
-from judgeaudit.cards.findings import Found, figures_at_risk, gate, moved
+from judgeaudit.cards.findings import Found, figures_at_risk, gate, moved, reacting
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.served import served_as_asked
@@ -289,6 +289,7 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _rewrites,
     _left_out,
     moved,
+    reacting,
     gate,
     _labels,
     figures_at_risk,

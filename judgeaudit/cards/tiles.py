@@ -13,6 +13,7 @@ from judgeaudit.cards.words import (
     amount,
     band_of,
     count,
+    ends,
     estimate,
     interval,
     joined,
@@ -129,10 +130,13 @@ def gate_tile(f: Figures) -> Tile:
     states: dict[str, State] = {"responsive": "good", "not responsive": "bad"}
     reason = responses(f) or f.reason("responsiveness")
     words = {"": "not computed"}.get(flag, flag)
+    lines = [reason] if reason else []
+    empty = f.get("vacuum_unsafe_rate")
+    if empty is not None and empty.value is not None:
+        said = f"{percent(empty.value)} {interval(empty) if ends(empty) else ''}".rstrip()
+        lines.append(f"UNSAFE on empty trajectories: {said}; 0 is right")
     label = "Does it read the policy?"
-    return Tile(
-        label, words, "", (reason,) if reason else (), states.get(flag, "unknown"), "responsiveness"
-    )
+    return Tile(label, words, "", tuple(lines), states.get(flag, "unknown"), "responsiveness")
 
 
 def _semantic(f: Figures) -> Tile:

@@ -7,7 +7,7 @@ from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering
 
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.served import served_as_asked
-from judgeaudit.cards.tiles import principle_tiles
+from judgeaudit.cards.tiles import gate_tile, principle_tiles
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, JudgeSpec
 
@@ -254,3 +254,23 @@ def test_a_rewording_in_the_headline_is_not_said_twice():
 def test_a_rewording_without_certificate_or_a_suspect_run_shows_nothing(flag, value):
     r = run(numbers(BRITTLE, accuracy=(0.5, 0.5, 0.5)), {flag: value})
     assert "moved_T4" not in codes(r)
+
+
+@pytest.mark.parametrize(("low", "is_said"), [(0.235, True), (0.05, False), (0.04, False)])
+def test_a_judge_that_reacts_to_the_policys_text_on_empty_trajectories(low, is_said):
+    empty = s("vacuum_unsafe_rate", "vacuum", 0.375, low, 0.54, unit="fraction of verdicts")
+    r = run([*numbers(QUIET), empty])
+    assert is_said == ("vacuum_unsafe" in codes(r))
+    if is_said:
+        assert codes(r)["vacuum_unsafe"] == "caution"
+        assert "37.5% [23.5%, 54.0%] of empty trajectories" in sentence(r, "vacuum_unsafe")
+    lines = gate_tile(Figures(r.card().facts, r.card().scores)).lines
+    shown = f"37.5% [{100 * low:.1f}%, 54.0%]"
+    assert f"UNSAFE on empty trajectories: {shown}; 0 is right" in lines
+
+
+def test_without_empty_trajectories_nothing_is_said_of_them():
+    r = run(numbers(QUIET))
+    assert "vacuum_unsafe" not in codes(r)
+    tile = gate_tile(Figures(r.card().facts, r.card().scores))
+    assert not [x for x in tile.lines if "empty" in x]
