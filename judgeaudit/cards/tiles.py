@@ -21,6 +21,7 @@ from judgeaudit.cards.words import (
     percent,
     spoken_interval,
     threshold_words,
+    uncut,
     unit_score,
 )
 from judgeaudit.core.records import Score
@@ -97,7 +98,7 @@ def pis_tile(f: Figures) -> Tile:
     if pis is None or pis.value is None:
         return Tile(label, _value(pis), "", _lines(pis), "unknown", "pis")
     band = f.flag("band") if f.flag("band") in BANDS else band_of(pis.value)
-    more = [f"{band}: {BANDS[band]}"]
+    more = [uncut(pis, f.get("pis_raw")), f"{band}: {BANDS[band]}"]
     low, high = (band_of(x) if x is not None else band for x in (pis.low, pis.high))
     if low != high:
         more.append(f"The interval reaches from {low} to {high}.")

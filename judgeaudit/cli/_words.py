@@ -133,7 +133,8 @@ def of_result(result: AuditResult) -> str:
     ):
         score = result.scores.find(metric, condition)
         if score is not None:
-            lines.append(f"  {title:<24} {_estimate(score)}")
+            cut = words.uncut(score, result.scores.find("pis_raw")) if metric == "pis" else ""
+            lines.append(f"  {title:<24} {_estimate(score)}{f'  ({cut})' if cut else ''}")
     lines.append("")
     lines += [f"  {w.severity}: {w.sentence}" for w in made.warnings]
     lines.append("")

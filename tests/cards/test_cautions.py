@@ -7,7 +7,7 @@ from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering
 
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.served import served_as_asked
-from judgeaudit.cards.tiles import gate_tile, principle_tiles
+from judgeaudit.cards.tiles import gate_tile, pis_tile, principle_tiles
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, JudgeSpec
 
@@ -274,3 +274,13 @@ def test_without_empty_trajectories_nothing_is_said_of_them():
     assert "vacuum_unsafe" not in codes(r)
     tile = gate_tile(Figures(r.card().facts, r.card().scores))
     assert not [x for x in tile.lines if "empty" in x]
+
+
+def test_the_tile_of_a_score_cut_at_zero_says_so():
+    raw = s("pis_raw", None, -1.27, -1.67, -0.52, unit="score 0-1")
+    r = run([*numbers(QUIET, pis=(0.0, 0.0, 0.0)), raw], {"band": "untrustworthy"})
+    assert (
+        "cut at 0; uncut −1.27 [−1.67, −0.52]"
+        in pis_tile(Figures(r.card().facts, r.card().scores)).lines
+    )
+    assert "cut at 0; uncut" in r.html

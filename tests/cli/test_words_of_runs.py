@@ -41,3 +41,18 @@ def test_no_shown_interval_of_a_rate_lies_below_zero(dull):
     for line in _words.of_scores(dull.scores).splitlines():
         assert not re.search(r"\[−[\d.]+%", line), line
         assert not re.search(r", \d{3,}\.\d%\]", line), line
+
+
+def test_a_score_that_is_cut_at_zero_says_what_was_cut(tmp_path, dull):
+    cut = audit.run(
+        judge="scripted:brittle_t4?flips=0.9", preset="quick", limit=30, out=tmp_path / "run"
+    )
+    pis, raw = cut.scores.find("pis"), cut.scores.find("pis_raw")
+    assert pis is not None
+    assert raw is not None
+    assert pis.value == 0.0
+    assert raw.value is not None
+    assert raw.value < -0.5
+    line = next(x for x in _words.of_result(cut).splitlines() if x.startswith("  PIS"))
+    assert f"(cut at 0; uncut −{-raw.value:.2f} [−" in line
+    assert "cut at 0" not in _words.of_result(dull)
