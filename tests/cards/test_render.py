@@ -228,3 +228,12 @@ def test_a_broken_template_is_one_clear_error(tmp_path, monkeypatch):
         cards.to_markdown(CASES["good"]().card())
     with pytest.raises(CardError, match="template cannot be used"):
         cards.to_html(CASES["good"]().card())
+
+
+def test_two_p_values_of_the_placebo_are_told_apart():
+    r = run(numbers(QUIET), reasons={"placebo": "The placebo shows no effect (two-sided p 1.000)."})
+    for text in (page(r).text, r.md.replace("\\", "")):
+        assert "Test of no effect, one-sided" in text
+        assert "Its check above asks on both sides" in text
+    untested = run([x.model_copy(update={"p_value": None}) for x in numbers(QUIET)])
+    assert "asks on both sides" not in page(untested).text
