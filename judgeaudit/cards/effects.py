@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import CONDITIONS
+from judgeaudit.cards.words import estimate, interval, joined, test_words
 from judgeaudit.core.records import Score
 
-__all__ = ["Shown", "rewording", "shown"]
+__all__ = ["Shown", "alike", "rewording", "shown"]
 
 
 class Shown(NamedTuple):
@@ -53,6 +54,32 @@ def shown(f: Figures) -> list[Shown]:
         if p and min(p) <= alpha:
             found.append(Shown(condition, min(p), tests[0]))
     return sorted(found, key=lambda x: (-x.p, x.size, x.condition), reverse=True)
+
+
+def alike(f: Figures) -> str:
+    """Word why conditions with other raw flips have one debiased excess; "" where none do.
+
+    One deviating call among all calls of an item, be it 1 of K under base or 1 of L under the
+    condition, adds 1/K - 1/K or 1/L - 1/L: nothing. What is left can come from base alone.
+    """
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    flips: dict[str, str] = {}
+    for condition in f.conditions("placebo", "certified", "near", "threshold"):
+        debiased, raw = f.get("delta_debiased", condition), f.get("flip_rate", condition)
+        if debiased is None or debiased.value is None or raw is None or raw.value is None:
+            continue
+        flips[condition] = estimate(raw)
+        said = (estimate(debiased), interval(debiased), test_words(debiased).split(" (")[0])
+        groups.setdefault(said, []).append(condition)
+    same = [g for g in groups.values() if len({flips[c] for c in g}) > 1]
+    if not same:
+        return ""
+    return (
+        f"The debiased excess is the same for {'; and for '.join(joined(g) for g in same)}, though "
+        f"raw flips differ, because it takes the noise of both sides off: a single call that "
+        f"deviates from all others of its item adds to the raw flips and exactly nothing to the "
+        f"excess, and the base calls, from which the rest can come, are shared."
+    )
 
 
 def rewording(condition: str) -> str:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
@@ -240,7 +241,7 @@ def _family_section(f: Figures, family: Family) -> Section:
 def _notes(f: Figures, family: str) -> list[str]:
     """Word what was found, in the units of the card."""
     if family == "semantic":
-        return [_gate_words(f), f.reason("placebo"), _sides(f)]
+        return [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
     if family == "pis" and f.withheld:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "pis":
