@@ -241,10 +241,10 @@ def test_two_p_values_of_the_placebo_are_told_apart():
 
 def test_equal_debiased_figures_with_other_raw_flips_are_explained():
     def figures(raw):
-        same = {"low": -0.052, "high": 0.055, "p_value": 0.52, "p_adjusted": 1.0}
+        same = {"low": -0.052, "high": 0.055, "p_value": 0.52, "null": "no effect"}
         return [
             *(s("delta_debiased", c, 0.001, **same) for c in ("T1", "T2")),
-            s("delta_debiased", "T4", 0.03, 0.0, 0.055, p_value=0.52),
+            s("delta_debiased", "T4", 0.03, 0.0, 0.055, p_value=0.52, null="no effect"),
             *(s("flip_rate", c, x, unit="fraction of call pairs") for c, x in raw.items()),
         ]
 
