@@ -56,6 +56,7 @@ def of_plan(ready: Prepared) -> str:
         f"judge    {judge.backend}:{judge.model}{where}",
         *_asked(ready),
         f"policy   {ready.meta.policy.id}, {_norms(ready)}",
+        *_edited(ready),
         *_evidence(ready),
         f"corpus   {facts.name}, {facts.n_items:,} items in {facts.n_clusters:,} clusters",
         f"plan     {estimate.n_calls:,} calls: {by_condition}",
@@ -95,6 +96,11 @@ def _asked(ready: Prepared) -> list[str]:
 def _norms(ready: Prepared) -> str:
     n = ready.meta.policy.n_norms
     return "texts of your own" if n is None else f"{n} norms"
+
+
+def _edited(ready: Prepared) -> list[str]:
+    name = ready.meta.extra.get("edited_policy")
+    return [f"policy   EDITED: not the {name} that ships"] if name else []
 
 
 def _evidence(ready: Prepared) -> list[str]:
