@@ -9,7 +9,16 @@ from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.headline import FEW_FLIPS, headline
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import Severity
-from judgeaudit.cards.words import band_of, count, interval, percent, points, rough, unit_score
+from judgeaudit.cards.words import (
+    band_of,
+    count,
+    interval,
+    joined,
+    percent,
+    points,
+    rough,
+    unit_score,
+)
 
 __all__ = ["Found", "figures_at_risk", "gate", "moved", "reacting"]
 
@@ -50,14 +59,22 @@ def reacting(f: Figures) -> Found:
     yield "vacuum_unsafe", "caution", what
 
 
+_SHOWING: Final = ("strict", "lenient", "no_policy", "inverted")
+"""Conditions under which a judge that reads the policy must give other verdicts."""
+
+
 def gate(f: Figures) -> Found:
-    """Say that a response to the policy was not shown."""
-    if f.flag("responsiveness") == "not shown":
-        yield (
-            "response_not_shown",
-            "caution",
-            "It was not shown that the judge responds to the policy, so it gets no score.",
-        )
+    """Say that a response to the policy was not shown, and what could show it but was not run."""
+    if f.flag("responsiveness") != "not shown":
+        return
+    planned = {c.id for c in f.facts.protocol.conditions}
+    uncalled = {c.strip() for c in f.scores.flags.get("not_called", "").split(",")}
+    missing = [c for c in _SHOWING if c not in planned - uncalled]
+    what = "It was not shown that the judge responds to the policy, so it gets no score"
+    if missing:
+        names = joined([rewording(c) for c in missing])
+        what += f"; not run, though {'it' if len(missing) == 1 else 'they'} could show it: {names}"
+    yield "response_not_shown", "caution", f"{what}."
 
 
 def figures_at_risk(f: Figures) -> Found:

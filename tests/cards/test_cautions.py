@@ -284,3 +284,20 @@ def test_the_tile_of_a_score_cut_at_zero_says_so():
         in pis_tile(Figures(r.card().facts, r.card().scores)).lines
     )
     assert "cut at 0; uncut" in r.html
+
+
+def test_a_response_that_was_not_shown_names_the_controls_that_were_not_run():
+    protocol = facts().protocol
+    kept = tuple(c for c in protocol.conditions if c.id not in ("strict", "lenient"))
+    short = protocol.model_copy(update={"conditions": kept})
+    flags = {"responsiveness": "not shown", "not_called": "T3, inverted"}
+    start = "It was not shown that the judge responds to the policy, so it gets no score"
+    expected = (
+        f"{start}; not run, though they could show it: strict (less is allowed), "
+        "lenient (more is allowed) and inverted (policy negated)."
+    )
+    assert expected == sentence(run(numbers(QUIET), flags, protocol=short), "response_not_shown")
+    all_run = run(numbers(QUIET), {"responsiveness": "not shown"})
+    assert sentence(all_run, "response_not_shown") == f"{start}."
+    shown = run(numbers(QUIET), {"not_called": "inverted"})
+    assert "response_not_shown" not in codes(shown)
