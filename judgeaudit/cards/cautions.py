@@ -31,6 +31,7 @@ _FEW: Final = (
     "The items form only {n} groups that belong together (clusters), and intervals rest on those."
 )
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
+_MEND: Final = re.compile(r"[;:,] import labels\b.*", re.DOTALL)  # the card words it itself
 _LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported"})
 
 
@@ -219,6 +220,15 @@ _SOURCES: Final[dict[str, tuple[Severity, str]]] = {
 }
 
 
+def _no_ambiguity(f: Figures) -> str:
+    """Word why undue flips are not known, and how to mend it."""
+    said = _MEND.sub("", f.facts.corpus.ambiguity_source.removeprefix("none: ")).strip(" .")
+    what = f"Undue flips and PIS are not known, for {said or 'no item has an ambiguity label'}"
+    if f.is_imported:
+        return f"{what}."
+    return f"{what}: give raters' labels (item_id, rater, label) with --labels FILE."
+
+
 def _labels(f: Figures) -> Found:
     corpus = f.facts.corpus
     if corpus.label_source in _SOURCES:
@@ -226,8 +236,7 @@ def _labels(f: Figures) -> Found:
         flags = " and ambiguity flags" if corpus.n_ambiguous is not None else ""
         yield f"labels_{corpus.label_source}", severity, sentence.format(flags=flags)
     if corpus.n_ambiguous is None:
-        why = corpus.ambiguity_source or "no ambiguity labels"
-        yield "no_ambiguity", "caution", f"Undue flips and PIS need ambiguity labels: {why}."
+        yield "no_ambiguity", "caution", _no_ambiguity(f)
     if corpus.n_items < _FEW_ITEMS:
         n = corpus.n_items
         yield "few_items", "caution", f"Only {count(n)} {'item' if n == 1 else 'items'}."

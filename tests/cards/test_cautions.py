@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering, run, s
 
@@ -10,6 +12,7 @@ from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.tiles import gate_tile, pis_tile, principle_tiles
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Certificate, JudgeSpec
+from judgeaudit.corpora import load
 
 
 def codes(r) -> dict[str, str]:
@@ -301,3 +304,26 @@ def test_a_response_that_was_not_shown_names_the_controls_that_were_not_run():
     assert sentence(all_run, "response_not_shown") == f"{start}."
     shown = run(numbers(QUIET), {"not_called": "inverted"})
     assert "response_not_shown" not in codes(shown)
+
+
+def no_flags(why: str, **more):
+    corpus = facts().corpus.model_copy(update={"n_ambiguous": None, "ambiguity_source": why})
+    return sentence(run(numbers(QUIET), corpus=corpus, **more), "no_ambiguity")
+
+
+def test_items_without_ambiguity_flags_are_told_in_one_sentence_how_to_get_them(tmp_path):
+    turns = [{"role": "user", "content": "Hello."}]
+    row = {"label": "SAFE", "label_source": "human", "trajectory": {"turns": turns}}
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(f"{json.dumps({'id': k, **row})}\n" for k in "ab"), encoding="utf-8")
+    own = load("jsonl", data=path).facts
+    assert own.n_ambiguous is None
+    tail = ": give raters' labels (item_id, rater, label) with --labels FILE."
+    expected = f"Undue flips and PIS are not known, for the file has no field 'ambiguous'{tail}"
+    assert expected == no_flags(own.ambiguity_source)
+    bare = "Undue flips and PIS are not known, for no item has an ambiguity label"
+    assert f"{bare}{tail}" == no_flags("")
+    # a table of verdicts has no such option
+    table = "the imported table has no ambiguity flags"
+    imported = no_flags(table, extra={"imported": {"file": "a.csv", "sha256": "a" * 64}})
+    assert f"Undue flips and PIS are not known, for {table}." == imported
