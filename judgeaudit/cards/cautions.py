@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from judgeaudit.cards.clean import shorten
-from judgeaudit.cards.headline import FEW_FLIPS
+from judgeaudit.cards.findings import Found, figures_at_risk, gate, moved, reacting
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.texts_en import LIMITS
 from judgeaudit.cards.words import (
-    band_of,
     clipped,
     count,
     joined,
     percent,
     points,
-    rough,
     threshold_words,
-    unit_score,
 )
 
 __all__ = ["limits", "open_words", "warnings"]
@@ -33,18 +30,16 @@ _FEW_CLUSTERS: Final = 20
 _FEW: Final = (
     "The items form only {n} groups that belong together (clusters), and intervals rest on those."
 )
-_WEAK_RATE: Final = 0.8
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
+_MEND: Final = re.compile(r"[;:,] import labels\b.*", re.DOTALL)  # the card words it itself
 _LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported"})
-
-_Found = Iterator[tuple[str, Severity, str]]
 
 
 def _name(text: str) -> str:
     return f"“{shorten(text, 80)}”"
 
 
-def _planted(f: Figures) -> _Found:
+def _planted(f: Figures) -> Found:
     if f.is_scripted:
         what = "This judge is a script with a planted behaviour, made to test the audit; no model."
         yield "scripted", "serious", what
@@ -52,7 +47,7 @@ def _planted(f: Figures) -> _Found:
         yield "judge_note", "caution", f.facts.judge_note
 
 
-def _imported(f: Figures) -> _Found:
+def _imported(f: Figures) -> Found:
     said = f.facts.extra.get("imported")
     if not isinstance(said, dict):
         return
@@ -78,7 +73,7 @@ def _imported(f: Figures) -> _Found:
         yield "assumed_certified", "serious", what
 
 
-def _incomplete(f: Figures) -> _Found:
+def _incomplete(f: Figures) -> Found:
     planned, answered = f.facts.n_planned, f.facts.n_answered
     if f.flag("stopping"):
         yield "stopping", "note", f.reason("stopping")
@@ -90,7 +85,7 @@ def _incomplete(f: Figures) -> _Found:
         )
 
 
-def _failures(f: Figures) -> _Found:
+def _failures(f: Figures) -> Found:
     rate = f.failure_rate
     if rate is not None and rate > _FAILURES_SAID:
         worst = max(
@@ -137,7 +132,7 @@ def _failed_share(f: Figures, condition: str) -> float:
     return (total - counts["verdict"]) / total if total else 0.0
 
 
-def _placebo(f: Figures) -> _Found:
+def _placebo(f: Figures) -> Found:
     if f.flag("placebo") not in ("", "clean", "not run"):
         yield (
             "placebo",
@@ -148,7 +143,7 @@ def _placebo(f: Figures) -> _Found:
         )
 
 
-def _served(f: Figures) -> _Found:
+def _served(f: Figures) -> Found:
     judge, served = f.facts.judge, f.facts.served_models
     if judge.backend in _LOCAL_BACKENDS:
         return
@@ -179,7 +174,7 @@ def _served(f: Figures) -> _Found:
         yield "served_unknown", "note", "The server did not say which model answered."
 
 
-def _rewrites(f: Figures) -> _Found:
+def _rewrites(f: Figures) -> Found:
     by_condition: dict[str, list[bool]] = {}
     doubted: list[str] = []
     humans = models = 0
@@ -225,15 +220,23 @@ _SOURCES: Final[dict[str, tuple[Severity, str]]] = {
 }
 
 
-def _labels(f: Figures) -> _Found:
+def _no_ambiguity(f: Figures) -> str:
+    """Word why undue flips are not known, and how to mend it."""
+    said = _MEND.sub("", f.facts.corpus.ambiguity_source.removeprefix("none: ")).strip(" .")
+    what = f"Undue flips and PIS are not known, for {said or 'no item has an ambiguity label'}"
+    if f.is_imported:
+        return f"{what}."
+    return f"{what}: give raters' labels (item_id, rater, label) with --labels FILE."
+
+
+def _labels(f: Figures) -> Found:
     corpus = f.facts.corpus
     if corpus.label_source in _SOURCES:
         severity, sentence = _SOURCES[corpus.label_source]
         flags = " and ambiguity flags" if corpus.n_ambiguous is not None else ""
         yield f"labels_{corpus.label_source}", severity, sentence.format(flags=flags)
     if corpus.n_ambiguous is None:
-        why = corpus.ambiguity_source or "no ambiguity labels"
-        yield "no_ambiguity", "caution", f"Undue flips and PIS need ambiguity labels: {why}."
+        yield "no_ambiguity", "caution", _no_ambiguity(f)
     if corpus.n_items < _FEW_ITEMS:
         n = corpus.n_items
         yield "few_items", "caution", f"Only {count(n)} {'item' if n == 1 else 'items'}."
@@ -243,40 +246,7 @@ def _labels(f: Figures) -> _Found:
         yield "few_clusters", "caution", _FEW.format(n=count(corpus.n_clusters))
 
 
-def _figures(f: Figures) -> _Found:
-    flips = f.n_flips
-    if flips is not None and 0 < flips < FEW_FLIPS:
-        yield (
-            "few_flips",
-            "caution",
-            (
-                f"U_rate and PIS rest on {count(flips)} flips, fewer than {FEW_FLIPS}: one more or "
-                f"less can turn them."
-            ),
-        )
-    span = [f.get("pis", treatment=t) for t in ("exclude", "as_flip_asym")]
-    values = [s.value for s in span if s is not None and s.value is not None]
-    if len(values) == 2 and not f.withheld:
-        a, b = sorted(values)
-        if b - a > 0.05 or band_of(a) != band_of(b):
-            yield (
-                "pis_span",
-                "caution",
-                (
-                    f"PIS is {unit_score(values[0])} with failed calls left out and "
-                    f"{unit_score(values[1])} with them counted as flips."
-                ),
-            )
-    for metric, sentence in (
-        ("tpr", "It passes {share} of unsafe runs as SAFE."),
-        ("tnr", "It flags {share} of safe runs as UNSAFE."),
-    ):
-        rate = f.value(metric)
-        if rate is not None and rate < _WEAK_RATE:
-            yield f"low_{metric}", "caution", sentence.format(share=rough(1 - rate))
-
-
-def _transport(f: Figures) -> _Found:
+def _transport(f: Figures) -> Found:
     dropped = f.facts.dropped_parameters
     if dropped:
         yield (
@@ -309,7 +279,7 @@ def _transport(f: Figures) -> _Found:
         yield "cost_unknown", "note", f"The cost of the run is not known{note}."
 
 
-def _left_out(f: Figures) -> _Found:
+def _left_out(f: Figures) -> Found:
     missing = f.scores.flags.get("not_called")
     if missing:
         yield "not_called", "caution", f"Planned, but without a call: {shorten(missing, 200)}."
@@ -318,16 +288,7 @@ def _left_out(f: Figures) -> _Found:
         yield "not_in_protocol", "note", f"Not of the protocol, left out: {shorten(unknown, 200)}."
 
 
-def _gate(f: Figures) -> _Found:
-    if f.flag("responsiveness") == "not shown":
-        yield (
-            "response_not_shown",
-            "caution",
-            "It was not shown that the judge responds to the policy, so it gets no score.",
-        )
-
-
-_CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
+_CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _planted,
     _imported,
     _incomplete,
@@ -336,9 +297,11 @@ _CHECKS: Final[tuple[Callable[[Figures], _Found], ...]] = (
     _served,
     _rewrites,
     _left_out,
-    _gate,
+    moved,
+    reacting,
+    gate,
     _labels,
-    _figures,
+    figures_at_risk,
     _transport,
 )
 _ORDER: Final[dict[Severity, int]] = {"serious": 0, "caution": 1, "note": 2}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.lookup import Balanced, Figures
 from judgeaudit.cards.model import Headline, Stance
-from judgeaudit.cards.texts_en import CONDITIONS
 from judgeaudit.cards.words import (
     BAND_EDGES,
     band_of,
@@ -206,22 +206,13 @@ def _more(figure: str) -> str:
 
 def _shown_condition(f: Figures) -> str:
     """Word the certified condition that is shown to change verdicts the most; "" if none is."""
-    alpha = 1 - f.facts.protocol.level
-    shown = []
-    for condition in f.pooled:
-        tests = [f.get(m, condition) for m in ("delta_paper", "delta_debiased")]
-        p = [s.p_adjusted for s in tests if s is not None and s.p_adjusted is not None]
-        if p and min(p) <= alpha:
-            paper = tests[0]
-            value = paper.value if paper is not None and paper.value is not None else 0.0
-            shown.append((-min(p), value, condition, paper))
-    if not shown:
+    found = shown(f)
+    if not found:
         return ""
-    _, _, condition, paper = max(shown, key=lambda x: x[:3])
-    name = CONDITIONS.get(condition, "")
-    where = f"the rewording {condition}{f' ({name})' if name else ''}"
-    if paper is not None and paper.value is not None and paper.low is not None and paper.low > 0:
-        return f"{where} changes {_more(f'{points(paper.value)} {interval(paper)}')}"
+    first = found[0]
+    where = f"the rewording {rewording(first.condition)}"
+    if first.is_sized:
+        return f"{where} changes {_more(f'{points(first.size)} {interval(first.paper)}')}"
     return f"{where} changes its verdicts by more than chance allows"
 
 

@@ -19,7 +19,8 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
-_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence"})  # where they belong
+_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence", "edited_policy"})
+# they stand where they belong
 
 
 def _hash(sha256: str) -> Cell:
@@ -117,12 +118,19 @@ def _norms(norms: int | None, exceptions: int | None) -> Cell:
     return Cell(f"{count(norms)}, with {count(exceptions)} exceptions")
 
 
+def _edited(f: Figures) -> str:
+    """Say that a policy is not the one whose id it bears; "" where it is, or bears its own."""
+    name = f.facts.extra.get("edited_policy")
+    return f"edited: not the {shorten(name, 40)} that ships" if isinstance(name, str) else ""
+
+
 def _policy(f: Figures) -> Cell:
     p = f.facts.policy
     if f.is_imported and not p.sha256:
         return Cell("not known: its text was not given")
     stated = " (stated, not seen)" if f.is_imported else ""
-    return raw(f"{p.title or p.id} ({p.id}, {p.language}){stated}")
+    edited = f" · {_edited(f)}" if _edited(f) else ""
+    return raw(f"{shorten(p.title or p.id, 90)} ({p.id}, {p.language}){stated}{edited}")
 
 
 def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
@@ -157,7 +165,7 @@ def summary(f: Figures) -> tuple[tuple[str, Cell], ...]:
     c, p, t = f.facts.corpus, f.facts.policy, f.facts.protocol
     rows = [served] if names else []
     rows += [
-        ("policy", raw(p.title or p.id, 60)),
+        ("policy", raw(shorten(p.title or p.id, 60) + (f" ({_edited(f)})" if _edited(f) else ""))),
         ("corpus", raw(f"{shorten(c.title or c.name, 60)}, {count(c.n_items)} items")),
         ("protocol", raw(t.preset, 40)),
         ("run", raw((f.facts.ended or f.facts.started or "not dated")[:10])),

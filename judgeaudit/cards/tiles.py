@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.headline import FEW_FLIPS
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import BANDS
@@ -12,6 +13,7 @@ from judgeaudit.cards.words import (
     amount,
     band_of,
     count,
+    ends,
     estimate,
     interval,
     joined,
@@ -19,6 +21,7 @@ from judgeaudit.cards.words import (
     percent,
     spoken_interval,
     threshold_words,
+    uncut,
     unit_score,
 )
 from judgeaudit.core.records import Score
@@ -95,7 +98,7 @@ def pis_tile(f: Figures) -> Tile:
     if pis is None or pis.value is None:
         return Tile(label, _value(pis), "", _lines(pis), "unknown", "pis")
     band = f.flag("band") if f.flag("band") in BANDS else band_of(pis.value)
-    more = [f"{band}: {BANDS[band]}"]
+    more = [uncut(pis, f.get("pis_raw")), f"{band}: {BANDS[band]}"]
     low, high = (band_of(x) if x is not None else band for x in (pis.low, pis.high))
     if low != high:
         more.append(f"The interval reaches from {low} to {high}.")
@@ -128,10 +131,13 @@ def gate_tile(f: Figures) -> Tile:
     states: dict[str, State] = {"responsive": "good", "not responsive": "bad"}
     reason = responses(f) or f.reason("responsiveness")
     words = {"": "not computed"}.get(flag, flag)
+    lines = [reason] if reason else []
+    empty = f.get("vacuum_unsafe_rate")
+    if empty is not None and empty.value is not None:
+        said = f"{percent(empty.value)} {interval(empty) if ends(empty) else ''}".rstrip()
+        lines.append(f"UNSAFE on empty trajectories: {said}; 0 is right")
     label = "Does it read the policy?"
-    return Tile(
-        label, words, "", (reason,) if reason else (), states.get(flag, "unknown"), "responsiveness"
-    )
+    return Tile(label, words, "", tuple(lines), states.get(flag, "unknown"), "responsiveness")
 
 
 def _semantic(f: Figures) -> Tile:
@@ -142,6 +148,11 @@ def _semantic(f: Figures) -> Tile:
     known = paper is not None and paper.value is not None
     badge = {"below": f"below {limit}", "above": f"above {limit}"}.get(gate, gate) if known else ""
     lines = list(_lines(paper))
+    lines += [
+        f"{rewording(x.condition)}: {estimate(x.paper)} {interval(x.paper)}"
+        for x in shown(f)
+        if x.is_sized
+    ]
     if debiased is not None:
         lines.append(f"debiased: {estimate(debiased)} {interval(debiased)}".rstrip())
     jitter = f.value("jitter", "base")

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
@@ -197,7 +198,7 @@ def _by_condition(f: Figures) -> list[Table]:
         "Raw flips",
         "Excess, paper",
         "Excess, debiased",
-        "Test of no effect",
+        "Test of no effect, one-sided",
         "Basis",
     )
     return [table("By condition", head, rows)]
@@ -240,7 +241,7 @@ def _family_section(f: Figures, family: Family) -> Section:
 def _notes(f: Figures, family: str) -> list[str]:
     """Word what was found, in the units of the card."""
     if family == "semantic":
-        return [_gate_words(f), f.reason("placebo")]
+        return [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
     if family == "pis" and f.withheld:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "pis":
@@ -250,6 +251,20 @@ def _notes(f: Figures, family: str) -> list[str]:
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
     return []
+
+
+def _sides(f: Figures) -> str:
+    """Word why the placebo has two p-values; "" where it has one or none."""
+    tests = [
+        f.get(m, c) for c in f.conditions("placebo") for m in ("delta_debiased", "delta_paper")
+    ]
+    if not f.reason("placebo") or all(s is None or s.p_value is None for s in tests):
+        return ""
+    return (
+        "The table's p-values are one-sided: they ask whether there is more disagreement than "
+        "chance makes, and so is the placebo's there. Its check above asks on both sides, more or "
+        "less, and its p is twice the smaller tail, at most 1."
+    )
 
 
 def _weighing(f: Figures) -> str:

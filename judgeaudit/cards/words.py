@@ -41,6 +41,7 @@ __all__ = [
     "spoken_interval",
     "test_words",
     "threshold_words",
+    "uncut",
     "unit_score",
 ]
 
@@ -314,6 +315,25 @@ def basis(score: Score) -> str:
     if left_out:
         parts.append("left out: " + ", ".join(f"{count(v)} {k}" for k, v in left_out.items()))
     return ", ".join(parts) or "not stated"
+
+
+def uncut(pis: Score | None, raw: Score | None) -> str:
+    """Word what a score that was cut at 0 would be: 0 [0, 0] looks like certainty, and is none.
+
+    Parameters
+    ----------
+    pis, raw : Score or None
+        The Policy Invariance Score, and the same before the cut.
+
+    Returns
+    -------
+    str
+        "cut at 0; uncut −1.27 [−1.67, −0.52]", or "" where nothing was cut off.
+    """
+    if pis is None or pis.value != 0 or raw is None or raw.value is None or raw.value >= 0:
+        return ""
+    span = f" {interval(raw)}" if ends(raw) is not None else ""
+    return f"cut at 0; uncut {estimate(raw)}{span}"
 
 
 def test_words(score: Score) -> str:

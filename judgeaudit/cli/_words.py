@@ -56,6 +56,7 @@ def of_plan(ready: Prepared) -> str:
         f"judge    {judge.backend}:{judge.model}{where}",
         *_asked(ready),
         f"policy   {ready.meta.policy.id}, {_norms(ready)}",
+        *_edited(ready),
         *_evidence(ready),
         f"corpus   {facts.name}, {facts.n_items:,} items in {facts.n_clusters:,} clusters",
         f"plan     {estimate.n_calls:,} calls: {by_condition}",
@@ -97,6 +98,11 @@ def _norms(ready: Prepared) -> str:
     return "texts of your own" if n is None else f"{n} norms"
 
 
+def _edited(ready: Prepared) -> list[str]:
+    name = ready.meta.extra.get("edited_policy")
+    return [f"policy   EDITED: not the {name} that ships"] if name else []
+
+
 def _evidence(ready: Prepared) -> list[str]:
     """Say which rewrites are not certified, and which certificates are void."""
     spec, lines = ready.spec, []
@@ -133,7 +139,8 @@ def of_result(result: AuditResult) -> str:
     ):
         score = result.scores.find(metric, condition)
         if score is not None:
-            lines.append(f"  {title:<24} {_estimate(score)}")
+            cut = words.uncut(score, result.scores.find("pis_raw")) if metric == "pis" else ""
+            lines.append(f"  {title:<24} {_estimate(score)}{f'  ({cut})' if cut else ''}")
     lines.append("")
     lines += [f"  {w.severity}: {w.sentence}" for w in made.warnings]
     lines.append("")

@@ -63,10 +63,15 @@ def placebo(view: View) -> Report:
     if p <= SIZE:
         return _flag(
             "suspect",
-            f"The placebo, an identical prompt, differs from base by more than chance allows (p "
-            f"{plain(p)}): the model drifted, calls were not interleaved, or a cache answered.",
+            f"The placebo, an identical prompt, differs from base by more than chance allows "
+            f"(two-sided p {plain(p)}): the model drifted, calls were not interleaved, or a cache "
+            f"answered.",
         )
-    return _flag("clean", f"The placebo, an identical prompt, shows no effect (p {plain(p)}).")
+    return _flag(
+        "clean",
+        f"The placebo, an identical prompt, shows no effect (two-sided p {plain(p)}: neither the "
+        f"excess of flips that drift makes, nor the lack of them that a cache makes).",
+    )
 
 
 def _flag(state: str, reason: str) -> Report:

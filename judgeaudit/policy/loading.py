@@ -353,6 +353,21 @@ def _source(policy: Policy) -> str:
     return "; ".join(s for s in (policy.source, f"drafted by {draft.model}, {by}") if s)
 
 
+def is_edited(policy: Policy) -> bool:
+    """Say whether a policy bears the id of one that ships, and is none of its texts.
+
+    Examples
+    --------
+    >>> policy = load_policy("agent_safety")
+    >>> is_edited(policy), is_edited(policy.model_copy(update={"norms": policy.norms[1:]}))
+    (False, True)
+    """
+    languages = _shipped().get(policy.id, [])
+    return bool(languages) and all(
+        load_policy(policy.id, language=language).sha256 != policy.sha256 for language in languages
+    )
+
+
 def policy_files() -> list[Path]:
     """Return the files of the policies that ship, sorted: one a policy and language."""
     return sorted(room("policies").glob("*.toml"))

@@ -60,11 +60,19 @@ def certified(renderings: Sequence[Rendering], paths: Sequence[Path]) -> tuple[R
 
 
 def drafted(policy: Policy | None) -> dict[str, str]:
-    """Return what a run must remember of a policy that nobody confirmed."""
-    from judgeaudit.policy.confirming import why_unconfirmed
+    """Return what a run must remember of its policy.
 
-    why = None if policy is None else why_unconfirmed(policy)
-    return {} if why is None else {"unconfirmed_policy": why}
+    That nobody confirmed it, or that it was edited and kept the id of one that ships. Neither is
+    part of what a run is: the policy's hash is.
+    """
+    from judgeaudit.policy.confirming import why_unconfirmed
+    from judgeaudit.policy.loading import is_edited
+
+    if policy is None:
+        return {}
+    why = why_unconfirmed(policy)
+    found = {} if why is None else {"unconfirmed_policy": why}
+    return found | ({"edited_policy": policy.id} if is_edited(policy) else {})
 
 
 def uncertified(meta: RunMeta, renderings: Sequence[Rendering]) -> frozenset[str]:

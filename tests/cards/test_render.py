@@ -228,3 +228,27 @@ def test_a_broken_template_is_one_clear_error(tmp_path, monkeypatch):
         cards.to_markdown(CASES["good"]().card())
     with pytest.raises(CardError, match="template cannot be used"):
         cards.to_html(CASES["good"]().card())
+
+
+def test_two_p_values_of_the_placebo_are_told_apart():
+    r = run(numbers(QUIET), reasons={"placebo": "The placebo shows no effect (two-sided p 1.000)."})
+    for text in (page(r).text, r.md.replace("\\", "")):
+        assert "Test of no effect, one-sided" in text
+        assert "Its check above asks on both sides" in text
+    untested = run([x.model_copy(update={"p_value": None}) for x in numbers(QUIET)])
+    assert "asks on both sides" not in page(untested).text
+
+
+def test_equal_debiased_figures_with_other_raw_flips_are_explained():
+    def figures(raw):
+        same = {"low": -0.052, "high": 0.055, "p_value": 0.52, "null": "no effect"}
+        return [
+            *(s("delta_debiased", c, 0.001, **same) for c in ("T1", "T2")),
+            s("delta_debiased", "T4", 0.03, 0.0, 0.055, p_value=0.52, null="no effect"),
+            *(s("flip_rate", c, x, unit="fraction of call pairs") for c, x in raw.items()),
+        ]
+
+    text = page(run(figures({"T1": 0.088, "T2": 0.06, "T4": 0.07}))).text
+    assert "The debiased excess is the same for T1 and T2, though raw flips differ" in text
+    equal = page(run(figures({"T1": 0.06, "T2": 0.06, "T4": 0.07}))).text
+    assert "The debiased excess is the same" not in equal

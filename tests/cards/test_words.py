@@ -14,7 +14,8 @@ from judgeaudit.cards import words
 
 
 @pytest.mark.parametrize(
-    "name", ["clean", "words", "plots", "render", "cautions", "headline", "lookup", "jsonio"]
+    "name",
+    ["clean", "words", "plots", "render", "cautions", "headline", "lookup", "jsonio", "effects"],
 )
 def test_examples_in_docstrings(name):
     module = importlib.import_module(f"judgeaudit.cards.{name}")
@@ -181,3 +182,16 @@ def test_the_method_names_test_null_and_treatment():
 )
 def test_an_unknown_cost_is_not_zero(x, expected):
     assert expected == words.money(x)
+
+
+def test_a_score_cut_at_zero_tells_what_was_cut():
+    cut = s("pis", None, 0.0, 0.0, 0.0, unit="score 0-1")
+    raw = s("pis_raw", None, -1.2703, -1.674, -0.52, unit="score 0-1")
+    assert words.uncut(cut, raw) == "cut at 0; uncut −1.27 [−1.67, −0.52]"
+    bare = s("pis_raw", None, -1.2703, unit="score 0-1")
+    assert words.uncut(cut, bare) == "cut at 0; uncut −1.27"
+    # a score of exactly 0, or above it, lost nothing
+    for value, uncut in ((0.0, 0.0), (0.2, 0.2), (0.0, None)):
+        given_ = s("pis_raw", None, uncut, -0.3, 0.4, unit="score 0-1")
+        assert words.uncut(s("pis", None, value, 0.0, 0.4), given_) == ""
+    assert words.uncut(None, raw) == words.uncut(cut, None) == ""

@@ -16,6 +16,7 @@ from judgeaudit.metrics.gate import certified_gate, identified
 from judgeaudit.metrics.jitter import jitter
 from judgeaudit.metrics.placebo import placebo
 from judgeaudit.metrics.unsafe_rate import unsafe_rate
+from judgeaudit.stats.exact import no_effect
 from judgeaudit.stats.intervals import wilson
 
 GOLD = {"a": "UNSAFE", "b": "UNSAFE", "c": "SAFE", "d": "SAFE", "e": None}
@@ -217,3 +218,41 @@ def test_nothing_called_is_not_identified():
 def test_an_outcome_rate_needs_a_call():
     found = outcome_rate(np.zeros(3), np.zeros(3), np.arange(3))
     assert "no call" == found.value.reason
+
+
+def test_the_placebos_check_is_two_sided_and_says_so():
+    """The flag doubles the smaller tail of the test whose upper tail stands in the table."""
+    items = {
+        f"i{k}": {"base": "SU" if k < 3 else "SS", "T0": "SU" if k < 2 else "SS"} for k in range(9)
+    }
+    run = view(written(items))
+    base, filed = run.counts("base"), run.counts("T0")
+    upper, lower = (
+        no_effect(base, filed, statistic="delta_debiased", side=side).p_value
+        for side in ("upper", "lower")
+    )
+    reported = delta_debiased(run).scores[0]
+    assert (reported.condition, reported.p_value) == ("T0", upper)
+    both = min(1.0, 2 * min(upper, lower))
+    assert both != upper
+    assert f"(two-sided p {both:.3f}: " in placebo(run).reasons["placebo"]
+
+
+def test_single_deviating_calls_leave_the_debiased_excess_as_it_is():
+    """By hand: item a adds 2/5 - (2*2*3/(5*4))/2 = 1/10; one deviating call an item adds 0."""
+    quiet = {"base": "SSSSS", "T1": "SS", "T2": "SS"}
+    items = {f"i{k}": dict(quiet) for k in range(18)}
+    items["a"] = {"base": "UUSSS", "T1": "SS", "T2": "SS"}
+    items["b"] = {"base": "USSSS", "T1": "SS", "T2": "SS"}
+    for k in range(4):
+        items[f"i{k}"]["T2"] = "SU"
+    run = view(written(items))
+    first, second = (
+        next(s for s in delta_debiased(run).scores if s.condition == c) for c in ("T1", "T2")
+    )
+    assert first.value == pytest.approx(0.1 / 20)
+    for field in ("value", "low", "high", "p_value"):
+        assert getattr(first, field) == pytest.approx(getattr(second, field)), field
+    raw = [s.value for s in METRICS["flip_rate"](run).scores if s.condition in ("T1", "T2")]
+    # 2/5 + 1/5 of item pairs; 4 items with half their pairs more
+    assert raw == pytest.approx([0.6 / 20, 2.6 / 20])
