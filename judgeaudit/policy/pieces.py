@@ -187,6 +187,11 @@ def _settle_norm(made: dict[str, Any], sentence: str) -> None:
     made["verb"] = made["verb"].lower().removeprefix("to ")
     _check_verb(made)
     _check_force(made["force"], sentence)
+    said = _words(sentence)
+    if said[0] in _PRONOUNS:  # who that is the sentences before tell
+        made["bearer"] = said[0]
+    if foreign := [w for w in _words(made["bearer"]) if w not in said]:
+        raise PolicyError(f"{' '.join(foreign)!r} does not stand in the rule", where="bearer")
     found = list(made["exceptions"])
     if _EXCEPTION.match(made["scope"]):  # it belongs where the renderer looks for it
         found.append(made["scope"])

@@ -166,6 +166,7 @@ def test_nonsense_leaves_no_file_but_all_answers(tmp_path):
         ({"force": "permitted"}, "the rule says 'not', so it is not permitted"),
         ({"scope": "except where the customer has agreed in writing", "exceptions": []}, None),
         ({"verb": "forward on"}, "one word"),
+        ({"bearer": "the doctor"}, "bearer|'doctor' does not stand"),
         ({"force": "banned"}, "must be one of"),
         ({"object": ""}, "must not be empty"),
         ({"exceptions": "none"}, "must be a list"),
@@ -201,3 +202,9 @@ def test_a_title_of_two_parts_stays_one_phrase():
     parts = [Piece(FORWARD, 1, "norm", check_part("norm", PARTS["forward"], FORWARD))]
     made = assemble("# Front desk: standard of conduct\n\nIt must …", parts, name="x")
     assert made.data["title"] == "Front desk, standard of conduct"
+
+
+def test_a_pronoun_is_whom_the_other_sentences_name():
+    rule = "It must not forward a customer's message to anyone outside the company"
+    part = PARTS["forward"] | {"bearer": "the customer", "exceptions": []}
+    assert check_part("norm", part, rule)["bearer"] == "it"
