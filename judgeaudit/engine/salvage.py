@@ -55,6 +55,9 @@ class Salvage:
         Positions whose verdict was lost and read again from the saved words.
     wordless : list of int
         Positions whose verdict was saved and whose words were lost.
+    by_record : bool
+        Whether the loss is reckoned from the record of the killed run, which is written right
+        after each commit: the batch that was being committed may be missing, too.
     lost_answers, lost_failures : int
         Written and not found again, as far as the batches say.
     batches : list of str
@@ -71,6 +74,7 @@ class Salvage:
     intact: int = 0
     read_again: list[int] = field(default_factory=list)
     wordless: list[int] = field(default_factory=list)
+    by_record: bool = False
     lost_answers: int = 0
     lost_failures: int = 0
     batches: list[str] = field(default_factory=list)
@@ -82,17 +86,20 @@ class Salvage:
         gone = promise.answers - self.saved - self.lost_answers if promise else 0
         if gone > 0:
             self.lost_answers += gone
+            self.by_record = True
             self.notes.append(f"{gone} of the lost answers stood in a -wal that is gone")
 
     def lines(self) -> list[str]:
         """Say it in words."""
         first = (
-            f"{self.saved} answers saved, {self.intact} of them proved by the hash chain; "
+            f"{self.saved:,} answers saved, {self.intact:,} of them proved by the hash chain; "
             f"{self.planned - self.saved:,} of {self.planned:,} planned calls are open"
         )
         out = [first]
         if self.lost_answers or self.lost_failures:
-            out.append(f"{self.lost_answers} answers and {self.lost_failures} failures are lost")
+            least = "at least " if self.by_record else ""
+            lost = f"{self.lost_answers:,} answers and {self.lost_failures:,} failures are lost"
+            out.append(f"{least}{lost}")
         if self.read_again:
             out.append(f"{len(self.read_again)} verdicts were read again from the saved words")
         if self.wordless:

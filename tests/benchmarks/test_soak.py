@@ -126,7 +126,7 @@ def test_soak(tmp_path):
         assert [] == faults(view)
     words = [sys.executable, "-m", "judgeaudit", "ledger", "verify", str(path)]
     verified = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert f"whole: {found['planned']} of {found['planned']} calls answered" in verified.stdout
+    assert f"whole: {found['planned']:,} of {found['planned']:,} calls answered" in verified.stdout
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def test_a_hundred_items_of_rjudge_cost_as_many_requests_as_planned(shared, tmp_
             *("--api-base", server.api_base, "--limit", items, "--out", out),
         ]
         said = judgeaudit(*words, "--plan")
-        assert f" {planned} calls" in said.stdout
+        assert f" {planned:,} calls" in said.stdout
         assert 0 == server.n_requests
         done = judgeaudit(*words)
         assert 0 == done.returncode, done.stderr
