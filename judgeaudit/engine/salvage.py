@@ -56,8 +56,7 @@ class Salvage:
     wordless : list of int
         Positions whose verdict was saved and whose words were lost.
     by_record : bool
-        Whether the loss is reckoned from the record of the killed run, which is written right
-        after each commit: the batch that was being committed may be missing, too.
+        Whether the loss is reckoned from the killed run's record, which lags by one commit.
     lost_answers, lost_failures : int
         Written and not found again, as far as the batches say.
     batches : list of str
@@ -97,9 +96,8 @@ class Salvage:
         )
         out = [first]
         if self.lost_answers or self.lost_failures:
-            least = "at least " if self.by_record else ""
             lost = f"{self.lost_answers:,} answers and {self.lost_failures:,} failures are lost"
-            out.append(f"{least}{lost}")
+            out.append(f"at least {lost}" if self.by_record else lost)
         if self.read_again:
             out.append(f"{len(self.read_again)} verdicts were read again from the saved words")
         if self.wordless:
