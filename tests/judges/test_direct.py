@@ -12,6 +12,7 @@ import threading
 import warnings
 
 import pytest
+from direct_world import MODEL, SOMEWHERE, no_keys
 from judge_world import PROMPT, ask, call, judge_of, spec_of
 from loopback import Answer, Loopback, always, completion, says
 
@@ -23,29 +24,7 @@ from judgeaudit.judges.base import JUDGES, ProbedJudge, RoomyJudge, TimedJudge
 from judgeaudit.judges.direct import DirectJudge
 from judgeaudit.policy.prompts import load_judge_template
 
-MODEL = "direct:toy"
-SOMEWHERE = "http://127.0.0.1:9/v1"
-
-
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch):
-    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def asked(answer: Answer, **spec) -> Reply:
-    with Loopback(always(answer)) as server:
-        reply = ask(server, model=MODEL, **spec)
-    assert server.n_requests == 1
-    return reply
-
-
-def failed(answer: Answer, kind, **spec):
-    with Loopback(always(answer)) as server, pytest.raises(kind) as caught:
-        ask(server, model=MODEL, **spec)
-    assert server.n_requests == 1
-    assert type(caught.value) is kind
-    return caught.value
+_no_keys = no_keys
 
 
 # -- how it is named -----------------------------------------------------------------------------

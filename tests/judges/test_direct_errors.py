@@ -8,8 +8,9 @@ import json
 import threading
 
 import pytest
-from judge_world import PROMPT, SENTINEL, ask, call
-from loopback import Answer, Loopback, always, completion, error
+from direct_world import asked, failed, no_keys
+from judge_world import PROMPT, SENTINEL, call
+from loopback import Answer, completion, error
 
 from judgeaudit.core.errors import PermanentError, QuotaExhaustedError, TransientError
 from judgeaudit.core.records import JudgeSpec, Reply
@@ -17,29 +18,7 @@ from judgeaudit.judges import _wire
 from judgeaudit.judges.direct import DirectJudge
 from judgeaudit.judges.parsing import parse
 
-MODEL = "direct:toy"
-SOMEWHERE = "http://127.0.0.1:9/v1"
-
-
-@pytest.fixture(autouse=True)
-def _no_keys(monkeypatch):
-    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def asked(answer: Answer, **spec) -> Reply:
-    with Loopback(always(answer)) as server:
-        reply = ask(server, model=MODEL, **spec)
-    assert server.n_requests == 1
-    return reply
-
-
-def failed(answer: Answer, kind, **spec):
-    with Loopback(always(answer)) as server, pytest.raises(kind) as caught:
-        ask(server, model=MODEL, **spec)
-    assert server.n_requests == 1
-    assert type(caught.value) is kind
-    return caught.value
+_no_keys = no_keys
 
 
 # -- what comes back -----------------------------------------------------------------------------
