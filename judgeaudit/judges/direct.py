@@ -14,10 +14,11 @@ import time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
-from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
+from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError
+from judgeaudit.core.records import JudgePrompt, JudgeSpec, Reply
 from judgeaudit.judges._checks import check_decoding, check_server
 from judgeaudit.judges._completion import NoCompletionError, load_json, read_completion
+from judgeaudit.judges._door import ATTEMPT_SECONDS, NO_KEY, Door
 from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
@@ -25,22 +26,19 @@ from judgeaudit.judges._http_faults import facts_of, has_error
 from judgeaudit.judges._text import Scrubber, short, storable
 from judgeaudit.judges._wire import Answer, UnreadableError, Wire
 from judgeaudit.judges.base import JUDGES
-from judgeaudit.judges.via_litellm import ATTEMPT_SECONDS
 
 __all__ = ["KEY_NAME", "DirectJudge"]
 
 KEY_NAME: Final = "OPENAI_API_KEY"
 """The environment variable that holds the key; a server without keys gets a dummy."""
 
-_NO_KEY: Final = "no-key"
 _CHAT: Final = "/chat/completions"
-_LISTED: Final = 8
 _LISTING_SECONDS: Final = 5.0
 _NOT_A_COMPLETION: Final = "the server answered with a body that is no chat completion"
 
 
 @JUDGES.register("direct")
-class DirectJudge:
+class DirectJudge(Door):
     """A judge asked over plain HTTP.
 
     Parameters
@@ -70,7 +68,7 @@ class DirectJudge:
     ) -> None:
         check_decoding(spec)
         base = check_server(spec)
-        self._spec = spec
+        super().__init__(spec)
         self.attempt_seconds = attempt_seconds
         key = _key(api_key)
         scrub = Scrubber(more=[api_key] if api_key else [])
@@ -78,57 +76,10 @@ class DirectJudge:
         self._ending = Ending(spec.model, self._where, base, KEY_NAME, scrub)
         self._scrub = scrub.answer
         self._parameters = _parameters(spec)
-        self._listed = False
         self._wire = Wire(base, key)
 
     def __repr__(self) -> str:
         return f"DirectJudge({self._where!r})"
-
-    @property
-    def spec(self) -> JudgeSpec:
-        """Identity of the judge."""
-        return self._spec
-
-    async def ask(self, prompt: JudgePrompt, call: Call) -> Reply:
-        """Make one request; see `Judge.ask`.
-
-        Raises
-        ------
-        TransientError
-            Codes of its own: "timeout", "unreachable", "connection", "unreadable_body".
-        PermanentError
-            Codes of its own: "unsupported_parameter", "context_length_exceeded", "redirected".
-        QuotaExhaustedError
-            The account has no credit left.
-        """
-        return await self._request(prompt, call.seed)
-
-    async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
-        """Make one request with another cap on the answer's tokens; see `RoomyJudge`."""
-        named = "max_completion_tokens" in self._spec.decoding
-        cap = {"max_completion_tokens" if named else "max_tokens": max_tokens}
-        return await self._request(prompt, call.seed, cap)
-
-    async def probe(self) -> Reply:
-        """Make one request that shows that server, key, model and parameters are accepted.
-
-        Raises
-        ------
-        ConfigError
-            Nothing answers at the address, the key or the model is not accepted, or a parameter
-            is refused; says what would mend it.
-        TransientError
-            The server is there, but busy or failing.
-        QuotaExhaustedError
-            The account has no credit left.
-        """
-        hello = Message(role="user", content="Answer with one word: SAFE")
-        try:
-            return await self._request(JudgePrompt(messages=(hello,)), 0)
-        except (PermanentError, TransientError) as exc:
-            if isinstance(exc, TransientError) and exc.code != "unreachable":
-                raise
-            raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -164,9 +115,7 @@ class DirectJudge:
                 ended = self._ending.of(gather(exc), time.perf_counter() - started)
         if isinstance(ended, Reply):
             return ended
-        if ended.status == 404 and (known := await self._listed_models()):
-            ended.mend = f"{ended.mend}. {known}"
-        raise ended
+        raise await self._with_models(ended)
 
     def read(self, answer: Answer, seconds: float) -> JudgeError | Reply:
         """Return the reply that an answer is, or the error; also one that came another way."""
@@ -198,23 +147,17 @@ class DirectJudge:
             code="redirected",
         )
 
-    async def _listed_models(self) -> str:
-        """Say, once, which models the server lists; nothing where it does not say."""
-        if self._listed:
-            return ""
-        self._listed = True
+    async def _models(self) -> list[str]:
         try:
             async with asyncio.timeout(_LISTING_SECONDS):
                 answer = await self._wire.get("/models")
-            names = [short(str(m["id"]), 80) for m in load_json(answer.body)["data"]]
+            return [short(str(m["id"]), 80) for m in load_json(answer.body)["data"]]
         except Exception:  # noqa: BLE001 - a courtesy: whatever goes wrong, there is no list
-            return ""
-        more = ", …" if len(names) > _LISTED else ""
-        return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
+            return []
 
 
 def _key(given: str | None) -> str:
-    key = given or os.environ.get(KEY_NAME, "").strip() or _NO_KEY
+    key = given or os.environ.get(KEY_NAME, "").strip() or NO_KEY
     if not key.isascii() or not key.isprintable():
         raise ConfigError(
             f"the key in {KEY_NAME} holds characters that no header can carry",

@@ -33,12 +33,13 @@ from judgeaudit.core.records import (
     Reply,
 )
 from judgeaudit.judges._checks import check_decoding
+from judgeaudit.judges._door import ATTEMPT_SECONDS
 from judgeaudit.judges._local_grammar import answer_tokens, grammar_for
 from judgeaudit.judges._local_prefix import Prefixes
 from judgeaudit.judges._local_worker import TOO_LONG, Served, Worker
 from judgeaudit.judges._weights import DEFAULT_MODEL, PACKAGED, Found, find, is_path, packaged
 from judgeaudit.judges.base import JUDGES
-from judgeaudit.judges.via_litellm import ATTEMPT_SECONDS, LiteLLMJudge
+from judgeaudit.judges.via_litellm import LiteLLMJudge
 
 __all__ = ["CONTEXT", "LocalJudge", "engine_version", "local_spec", "usable_cores"]
 

@@ -13,10 +13,11 @@ import os
 import time
 from typing import Any, Final
 
-from judgeaudit.core.errors import ConfigError, JudgeError, PermanentError, TransientError
-from judgeaudit.core.records import Call, JudgePrompt, JudgeSpec, Message, Reply
+from judgeaudit.core.errors import ConfigError, JudgeError, TransientError
+from judgeaudit.core.records import JudgePrompt, JudgeSpec, Reply
 from judgeaudit.judges._checks import check_address, check_decoding, check_endpoint
 from judgeaudit.judges._clients import let_go, take
+from judgeaudit.judges._door import ATTEMPT_SECONDS, NO_KEY, Door
 from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
@@ -27,19 +28,13 @@ from judgeaudit.judges._salvage import answer_in, count
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
 
-__all__ = ["ATTEMPT_SECONDS", "LiteLLMJudge", "price"]
+__all__ = ["LiteLLMJudge", "price"]
 
-ATTEMPT_SECONDS: Final = 600.0
-"""Default limit of one request, in seconds of wall-clock time."""
-
-# what a server without keys gets: the client library insists on one
-_NO_KEY: Final = "no-key"
-_LISTED: Final = 8
 _KINDS: Final = ("prompt", "completion")
 
 
 @JUDGES.register("litellm")
-class LiteLLMJudge:
+class LiteLLMJudge(Door):
     """A judge asked through LiteLLM.
 
     Parameters
@@ -71,12 +66,11 @@ class LiteLLMJudge:
     ) -> None:
         check_decoding(spec)
         check_address(spec)
-        self._spec = spec
+        super().__init__(spec)
         self.attempt_seconds = attempt_seconds
         provider = _provider(spec)
         self._key_name, key = _find_key(spec, provider, api_key)
         check_endpoint(spec, provider)
-        self._listed = False
         self._scrub = Scrubber(more=[api_key] if api_key else [])
         self._rate = price(spec.model, spec.api_base)
         self._parameters: dict[str, Any] = {
@@ -96,55 +90,9 @@ class LiteLLMJudge:
     def __repr__(self) -> str:
         return f"LiteLLMJudge({self._where()!r})"
 
-    @property
-    def spec(self) -> JudgeSpec:
-        """Identity of the judge."""
-        return self._spec
-
     def _where(self) -> str:
         base = self._spec.api_base
         return f"{self._spec.model} at {base}" if base else self._spec.model
-
-    async def ask(self, prompt: JudgePrompt, call: Call) -> Reply:
-        """Make one request; see `Judge.ask`.
-
-        Raises
-        ------
-        TransientError
-            Codes of its own: "timeout", "unreachable", "connection", "unreadable_body".
-        PermanentError
-            Codes of its own: "unsupported_parameter", "context_length_exceeded", "missing_key".
-        QuotaExhaustedError
-            The account has no credit left.
-        """
-        return await self._request(prompt, call.seed)
-
-    async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
-        """Make one request with another cap on the answer's tokens; see `RoomyJudge`."""
-        named = "max_completion_tokens" in self._spec.decoding
-        cap = {"max_completion_tokens" if named else "max_tokens": max_tokens}
-        return await self._request(prompt, call.seed, cap)
-
-    async def probe(self) -> Reply:
-        """Make one request that shows that server, key, model and parameters are accepted.
-
-        Raises
-        ------
-        ConfigError
-            Nothing answers at the address, the key or the model is not accepted, or a parameter
-            is refused; says what would mend it.
-        TransientError
-            The server is there, but busy or failing.
-        QuotaExhaustedError
-            The account has no credit left.
-        """
-        hello = Message(role="user", content="Answer with one word: SAFE")
-        try:
-            return await self._request(JudgePrompt(messages=(hello,)), 0)
-        except (PermanentError, TransientError) as exc:
-            if isinstance(exc, TransientError) and exc.code != "unreachable":
-                raise
-            raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
 
     async def aclose(self) -> None:
         """Close connections; judges share them, so the last one of an event loop closes them."""
@@ -178,9 +126,7 @@ class LiteLLMJudge:
             ended = self._late() if limit.expired() else self._failed(exc, seconds)
         if isinstance(ended, Reply):
             return ended
-        if ended.status == 404 and (known := await self._listed_models()):
-            ended.mend = f"{ended.mend}. {known}"
-        raise ended
+        raise await self._with_models(ended)
 
     def _late(self) -> TransientError:
         return TransientError(
@@ -226,15 +172,9 @@ class LiteLLMJudge:
             return told
         return asked * self._rate[0] + answered * self._rate[1]
 
-    async def _listed_models(self) -> str:
-        """Say, once, which models a server of one's own lists; nothing where it does not say."""
-        if not self._spec.api_base or self._listed:
-            return ""
-        self._listed = True
-        key = self._parameters.get("api_key") or os.environ.get(self._key_name or "", _NO_KEY)
-        names = await asyncio.to_thread(_models_at, self._spec.api_base, key)
-        more = ", …" if len(names) > _LISTED else ""
-        return f"The server lists {', '.join(names[:_LISTED])}{more}" if names else ""
+    async def _models(self) -> list[str]:
+        key = self._parameters.get("api_key") or os.environ.get(self._key_name or "", NO_KEY)
+        return await asyncio.to_thread(_models_at, self._spec.api_base or "", key)
 
 
 def _limits(seconds: float) -> Any:
@@ -275,7 +215,7 @@ def _find_key(spec: JudgeSpec, provider: str, given: str | None) -> tuple[str | 
     if given or any(held):
         return named, given
     if spec.api_base:
-        return named, _NO_KEY
+        return named, NO_KEY
     raise ConfigError(
         f"no key for {spec.model}",
         mend=f"Set {named}, or give the address of a server of your own with --api-base",
