@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from judgeaudit.core.records import Norm, PolicyException
+from judgeaudit.core.records import Norm
+from judgeaudit.policy.mutation._nested import conditioned, given, without_one
 from judgeaudit.policy.mutation._text_ko import KoreanOperator, KoreanText
 
 __all__ = ["OPERATORS"]
-
-Clauses = tuple[str, ...]
-
-
-def _conditioned(t: KoreanText) -> Iterator[tuple[Norm, int, PolicyException]]:
-    """Yield every exception that has conditions inside: its norm, its place, itself."""
-    for n in t.policy.norms:
-        for i, e in enumerate(n.exceptions):
-            if e.only_if or e.but_not:
-                yield n, i, e
 
 
 def _put(t: KoreanText, n: Norm, i: int, *new: str) -> str | None:
@@ -26,63 +17,44 @@ def _put(t: KoreanText, n: Norm, i: int, *new: str) -> str | None:
     return t.with_exceptions(n, [*cases[:i], *new, *cases[i + 1 :]])
 
 
-def _with(e: PolicyException, only_if: Clauses, but_not: Clauses) -> PolicyException:
-    return e.model_copy(update={"only_if": only_if, "but_not": but_not})
-
-
-def _without_one(e: PolicyException) -> Iterator[tuple[str, PolicyException]]:
-    """Yield an exception without each of its conditions, and that condition."""
-    for k, c in enumerate(e.only_if):
-        yield c, _with(e, e.only_if[:k] + e.only_if[k + 1 :], e.but_not)
-    for k, c in enumerate(e.but_not):
-        yield c, _with(e, e.only_if, e.but_not[:k] + e.but_not[k + 1 :])
-
-
-def _given(e: PolicyException, c: str, *, only_if: bool) -> PolicyException:
-    """Give an exception one more condition."""
-    if only_if:
-        return _with(e, (*e.only_if, c), e.but_not)
-    return _with(e, e.only_if, (*e.but_not, c))
-
-
 def _drop(t: KoreanText) -> Iterator[str | None]:
-    for n, i, e in _conditioned(t):
+    for n, i, e in conditioned(t.policy):
         yield _put(t, n, i, t.clause(e.when))
-        for _, less in _without_one(e):
+        for _, less in without_one(e):
             yield _put(t, n, i, t.case(less))
 
 
 def _add(t: KoreanText) -> Iterator[str | None]:
     for n in t.policy.norms:
         for i, e in enumerate(n.exceptions):
-            yield _put(t, n, i, t.case(_given(e, "시간이 충분한", only_if=True)))
-            yield _put(t, n, i, t.case(_given(e, "사정이 여의치 아니한", only_if=False)))
+            yield _put(t, n, i, t.case(given(e, "시간이 충분한", only_if=True)))
+            yield _put(t, n, i, t.case(given(e, "사정이 여의치 아니한", only_if=False)))
 
 
 def _turn(t: KoreanText) -> Iterator[str | None]:
     """Make what must be met too what takes away, and the other way round."""
-    for n, i, e in _conditioned(t):
-        for c, less in _without_one(e):
-            yield _put(t, n, i, t.case(_given(less, c, only_if=c not in e.only_if)))
+    for n, i, e in conditioned(t.policy):
+        for c, less in without_one(e):
+            yield _put(t, n, i, t.case(given(less, c, only_if=c not in e.only_if)))
 
 
 def _move(t: KoreanText) -> Iterator[str | None]:
     """Move a condition from one exception of a norm to another."""
-    for n, i, e in _conditioned(t):
+    for n, i, e in conditioned(t.policy):
         for j, other in enumerate(n.exceptions):
             if i == j:
                 continue
-            for c, less in _without_one(e):
+            for c, less in without_one(e):
                 new = t.cases(n)
-                more = _given(other, c, only_if=c in e.only_if)
+                more = given(other, c, only_if=c in e.only_if)
                 new[i], new[j] = t.case(less), t.case(more)
                 yield t.with_exceptions(n, new)
 
 
 def _raise(t: KoreanText) -> Iterator[str | None]:
     """Make an exception of its own out of a condition inside one."""
-    for n, i, e in _conditioned(t):
-        for c, less in _without_one(e):
+    for n, i, e in conditioned(t.policy):
+        for c, less in without_one(e):
             yield _put(t, n, i, t.case(less), t.clause(c))
 
 
@@ -92,13 +64,13 @@ def _lower(t: KoreanText) -> Iterator[str | None]:
         for i in range(1, len(n.exceptions)):
             before, e = n.exceptions[i - 1 : i + 1]
             new = t.cases(n)
-            new[i - 1 : i + 1] = [t.case(_given(before, e.when, only_if=True))]
+            new[i - 1 : i + 1] = [t.case(given(before, e.when, only_if=True))]
             yield t.with_exceptions(n, new)
 
 
 def _edits(t: KoreanText, pairs: tuple[tuple[str, str], ...]) -> Iterator[str | None]:
     """Edit what stands in the brackets; the clause before them stays."""
-    for n, i, e in _conditioned(t):
+    for n, i, e in conditioned(t.policy):
         case, head = t.case(e), t.clause(e.when)
         for old, new in pairs:
             if old in case[len(head) :]:
@@ -127,7 +99,7 @@ def _loosen(t: KoreanText) -> Iterator[str | None]:
 
 def _reword(t: KoreanText) -> Iterator[str | None]:
     """Negate, widen or narrow a condition inside an exception."""
-    for n, i, e in _conditioned(t):
+    for n, i, e in conditioned(t.policy):
         case, head = t.case(e), t.clause(e.when)
         for c in map(t.clause, (*e.only_if, *e.but_not)):
             front, _, last = c.rpartition(" ")
@@ -142,7 +114,7 @@ def _reword(t: KoreanText) -> Iterator[str | None]:
 
 def _unbracket(t: KoreanText) -> Iterator[str | None]:
     """Put a condition where it could belong to another exception, or to the norm."""
-    for n, i, e in _conditioned(t):
+    for n, i, e in conditioned(t.policy):
         index = t.host(n)
         case = t.case(e)
         inside = case.partition("(")[2].removesuffix(")")
