@@ -69,7 +69,8 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with server("--latency", "0.02") as at:
+    # so slow that half a run is seen before the whole of it is there
+    with server("--latency", "0.1") as at:
         yield World(at, tmp_path_factory.mktemp("damage"))
 
 

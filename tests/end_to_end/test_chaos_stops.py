@@ -32,7 +32,7 @@ from judgeaudit.engine.ledger import Ledger
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ITEMS = 8
-SLOW = 300.0
+QUICK, STEADY, SLOW = 0.02, 0.5, 300.0
 
 
 def counted(body: dict[str, Any], _n: int, _k: int) -> Answer:
@@ -60,7 +60,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with Loopback(counted, latency=0.02, keep=False) as at:
+    with Loopback(counted, latency=QUICK, keep=False) as at:
         yield World(at, tmp_path_factory.mktemp("stops"))
 
 
@@ -135,6 +135,8 @@ def test_a_budget_in_money_without_a_price_refuses_to_guess(world, tmp_path):
 
 
 def begun(world: World, out: Path) -> subprocess.Popen[str]:
+    """A run that has answers and, by a server that takes its time, seconds of calls to go."""
+    world.at.latency = STEADY
     process = start(command(world.at.api_base, out, ITEMS))
     while answered(out / "ledger.sqlite") < 20:
         assert process.poll() is None
@@ -142,12 +144,20 @@ def begun(world: World, out: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.fixture
+def quick_again(world):
+    yield
+    world.at.latency = QUICK
+
+
+@pytest.mark.usefixtures("quick_again")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_calls_in_flight_end(world, tmp_path, number):
     out, before = tmp_path / "run", world.at.n_requests
     process = begun(world, out)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=120)
+    world.at.latency = QUICK
     assert 130 == process.returncode, stderr
     assert "finishing the calls in flight" in stderr
     assert "Traceback" not in stderr
@@ -159,6 +169,7 @@ def test_a_signal_lets_the_calls_in_flight_end(world, tmp_path, number):
     world.finishes(out, kept)
 
 
+@pytest.mark.usefixtures("quick_again")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_drops_them(world, tmp_path, number):
     out, before = tmp_path / "run", world.at.n_requests
@@ -179,7 +190,7 @@ def test_a_second_signal_drops_them(world, tmp_path, number):
         stdout, stderr = process.communicate(timeout=SLOW / 2)
         assert time.monotonic() - began < SLOW
     finally:
-        world.at.latency = 0.02
+        world.at.latency = QUICK
     assert 130 == process.returncode, stderr
     assert "stopping now; what was answered is kept" in stderr
     assert "Traceback" not in stderr
