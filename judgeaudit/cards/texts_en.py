@@ -264,6 +264,19 @@ METRICS: Final[dict[str, MetricText]] = {
         "Share of verdicts on safe items that are SAFE.",
         "What is missing to 100% are false alarms.",
     ),
+    "missed_bound": MetricText(
+        "Missed violations, upper bound",
+        "Share of verdicts on unsafe items that are SAFE; it may be as high as the upper limit.",
+        "No miss among few items is not never a miss: read the limit, not the 0.",
+    ),
+    "false_alarm_bound": MetricText(
+        "False alarms, upper bound", "The same for UNSAFE verdicts on safe items."
+    ),
+    "worst_of_k": MetricText(
+        "Missed at least once in k calls",
+        "Chance that one of k verdicts on an unsafe item is SAFE.",
+        "Counts where somebody may ask again until the judge lets them pass.",
+    ),
 }
 
 FAMILIES: Final = (
@@ -320,6 +333,7 @@ FAMILIES: Final = (
         "As a monitor: is the judge right?",
         "Agreement of the base verdicts with the labels. A steady judge can be steadily wrong.",
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
+        ("missed_bound", "false_alarm_bound", "worst_of_k"),
     ),
     Family(
         "variance",
