@@ -17,7 +17,18 @@ import typer
 from typer.core import TyperGroup
 
 from judgeaudit._version import __version__
-from judgeaudit.cli import _out, batch, corpus, ledger, local, plan, policy, results, selftest
+from judgeaudit.cli import (
+    _out,
+    batch,
+    corpus,
+    ledger,
+    local,
+    plan,
+    policy,
+    results,
+    selftest,
+    stats,
+)
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
@@ -59,6 +70,7 @@ app.add_typer(policy.app, name="policy", help="Show, compare and check policies 
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(batch.app, name="batch", help="Calls in a provider's batches: a day, at half price.")
 app.add_typer(ledger.app, name="ledger", help="Check, export, merge, salvage and shrink ledgers.")
+app.add_typer(stats.app, name="stats", help="Calculators for numbers typed in, with their source.")
 app.add_typer(local.app, name="local", help="The embedded model: what is here, and fetching it.")
 
 
