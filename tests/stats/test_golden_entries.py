@@ -26,11 +26,14 @@ PREFIXES = (
 )
 
 LATER = {
-    # calibration, abstention, agreement, entropy, tails: section 12 of the estimators
+    # calibration, abstention, entropy: section 12 of the estimators
     *("exp1", "exp1B", "exp2", "brier", "murphy", "ece", "temperature", "aurc", "abstention"),
-    *("agreement", "semantic_entropy", "tails"),
+    "semantic_entropy",
 }
 """Families of goldens for metrics that judgeaudit does not have yet."""
+
+ELSEWHERE = {"agreement", "tails"}
+"""Families that `test_golden_calculators` checks, as the command prints them."""
 
 W1, W2, W3 = WEIGHTS
 
@@ -157,7 +160,7 @@ def rogan_gladen(given: dict[str, float]) -> float:
 def test_every_family_is_checked_or_known_to_come_later(goldens):
     families = {name.split(".")[0] for name in goldens("")}
     checked = {prefix.removesuffix(".") for prefix in PREFIXES}
-    assert families == checked | LATER
+    assert families == checked | LATER | ELSEWHERE
     assert not checked & LATER
 
 
