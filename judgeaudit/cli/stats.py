@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from judgeaudit.cli import _calculator as calc
-from judgeaudit.cli import _stats_attacks, _stats_pairs, _stats_tails
+from judgeaudit.cli import _stats_attacks, _stats_pairs, _stats_runs, _stats_tails
 from judgeaudit.cli._calculator import NUMBERS, Answer, JsonFlag, Level
 
 __all__ = ["app"]
@@ -173,3 +173,4 @@ def sample_size(
 _stats_tails.add_to(app)
 _stats_attacks.add_to(app)
 _stats_pairs.add_to(app)
+_stats_runs.add_to(app)
