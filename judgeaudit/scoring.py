@@ -43,6 +43,10 @@ ORDER: Final = (
     "missed_bound",
     "false_alarm_bound",
     "worst_of_k",
+    *("fnr", "fpr", "balanced_accuracy", "f1", "ppv", "categories"),
+    *("auroc", "partial_auroc", "average_precision", "tpr_at_fpr", "held_out_threshold"),
+    "catch_rate",
+    *("calibration", "reliability", "brier", "temperature", "calibration_by_category"),
     "placebo",
     "certified_gate",
     "variance_share",
@@ -74,7 +78,7 @@ def score(
         Conditions, repeats, confidence level, practical threshold, headline treatment. Its
         conditions without a call in the table are left out, and named in the flags.
     seed : int
-        Seed of what is resampled (the paper's BCa interval only).
+        Seed of what is resampled, drawn or split (BCa, floors of calibration, halves and folds).
     uncertified : frozenset of str
         Conditions of kind certified whose certificate did not pass: scored, but not pooled.
     metrics : sequence of str, optional

@@ -58,6 +58,15 @@ def _import(
             rich_help_panel=_WHICH,
         ),
     ] = False,
+    strata: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column that puts items into categories, such as a kind of risk; figures are "
+            "broken down by it (repeat the flag).",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
     one_condition: Annotated[
         str | None,
         typer.Option(

@@ -101,6 +101,8 @@ class VerdictTable:
     confidence : array of float32, same shape, optional
         Confidence of a verdict, of the run's one source, NaN where there is none (never leaves
         this class as NaN).
+    confidence_from : str
+        That source: `stated`, `logprobs`, `repeats` (share of the repeats that agree).
     strata : mapping of str to tuple of str
         Gold descriptors of the items, aligned with `items`.
     p_unsafe : array of float64, same shape as codes, optional
@@ -123,6 +125,7 @@ class VerdictTable:
     p_unsafe: NDArray[np.float64] | None = None
     p_sources: tuple[str, ...] = ()
     p_whole: bool = False
+    confidence_from: str = "stated"
 
     def __post_init__(self) -> None:
         """Check shapes, codes and keys."""

@@ -265,6 +265,7 @@ class LedgerView:
             p_unsafe=None if p_unsafe is None else p_unsafe.reshape(shape),
             p_sources=p_sources,
             p_whole=bool(self._meta.extra.get(WHOLE)),
+            confidence_from=self._meta.extra.get("confidence") or "stated",
             strata={
                 name: tuple(s.get(name, "") for s in strata)
                 for name in sorted({k for s in strata for k in s})

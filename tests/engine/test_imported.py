@@ -9,7 +9,7 @@ import pytest
 from import_world import HEAD, NAMED, cells, facts, importing, refused, table
 
 from judgeaudit import audit
-from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.errors import ConfigError, CorpusError
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.verify import faults
 
@@ -286,3 +286,33 @@ def test_a_ledger_of_ours_comes_back(tmp_path):
     first, second = audit.score(tmp_path / "a"), audit.score(made.folder)
     for metric, condition in (("jitter", "base"), ("delta_debiased", "T4"), ("flip_rate", "T1")):
         assert first.find(metric, condition).value == second.find(metric, condition).value
+
+
+def test_categories_of_items(take):
+    """A column of categories becomes a stratum of each item; figures are broken down by it."""
+    text = "item,condition,verdict,gold,risk,lang\n"
+    text += "".join(
+        f"i{k},base,{'UNSAFE' if k % 2 else 'SAFE'},{'UNSAFE' if k % 3 else 'SAFE'},"
+        f"{'' if k == 7 else ('privacy', 'money')[k % 2]},{k % 2}\n"
+        for k in range(12)
+    )
+    made = take(text, strata=["risk", "lang"])
+    found = table(made).strata
+    assert {"privacy", "money", ""} == set(found["risk"])
+    assert {"0", "1"} == set(found["lang"])
+    scores = audit.score(made.folder)
+    row = scores.find("category_tpr", stratum="risk: privacy")
+    assert 0.0 == row.value
+    macro = scores.find("macro_tpr", stratum="risk")
+    assert (2.0, 0.0, 1.0) == tuple(
+        macro.detail[k] for k in ("categories", "left_out", "items_without_category")
+    )
+    assert pytest.approx(0.5) == macro.value
+
+
+def test_an_item_in_two_categories_is_refused(take):
+    text = "item,condition,verdict,risk\na,base,SAFE,x\na,T1,SAFE,y\n"
+    with pytest.raises(CorpusError, match=r"'a' has risk 'y' here and 'x' in .*line 2"):
+        take(text, strata="risk")
+    with pytest.raises(ConfigError, match=r"no column 'rsk' \(--strata\); did you mean 'risk'"):
+        take(text, strata="rsk")

@@ -75,6 +75,9 @@ jitter flip_rate delta_paper delta_debiased signed_shift rms_shift direction_rat
 reverse_rate undue_share undue_null undue_clear undue_clear_delta_paper undue_clear_delta_debiased
 undue_ambiguous undue_risk_ratio pis pis_raw outcome_rate responsiveness_threshold
 responsiveness_no_policy responsiveness_inverted vacuum_unsafe_rate unsafe_rate accuracy tpr tnr
+fnr fpr balanced_accuracy f1 ppv auroc partial_auroc average_precision tpr_at_fpr held_out_tpr
+held_out_fpr catch_rate ece top_label_ece ace calibration_bias reliability brier temperature
+temperature_gain ece_scaled
 """
 
 
@@ -84,6 +87,7 @@ def test_names_are_unique_and_complete():
     assert len(set(names)) == len(names)
     assert set(WANTED.split()) <= {s.metric for s in scores.scores}
     flags = {"responsiveness", "band", "placebo", "certified_gate", "identified", "precision"}
+    flags.add("calibration")
     assert flags == set(scores.flags)
     assert set(scores.flags) == set(scores.reasons)
     assert all(s.endswith(".") for s in scores.reasons.values())
@@ -95,7 +99,10 @@ def test_a_run_that_works_defines_everything():
     undefined = {(s.metric, s.stratum) for s in scores.scores if s.value is None}
     # bounds are a region without a point, and each condition has one wording
     shares = {("variance_share", s) for s in ("wording", "item x wording")}
-    assert {("delta_paper", None), *shares} == undefined
+    # 60 items have too few SAFE ones to see rates of .01 and .05, and some folds are separated
+    few = {(m, f"fpr {f}") for m in ("held_out_tpr", "held_out_fpr") for f in ("0.01", "0.05")}
+    few |= {("tpr_at_fpr", "fpr 0.01"), ("temperature_gain", None), ("ece_scaled", None)}
+    assert {("delta_paper", None), *shares, *few} == undefined
     assert "responsive" == scores.flags["responsiveness"]
     assert "clean" == scores.flags["placebo"]
 

@@ -106,7 +106,11 @@ def import_verdicts(
             "file": source.name,
             "sha256": source.sha256,
             "rows": len(sheet.rows),
-            "columns": {**columns.of, **({"wide": list(said.wide)} if said.wide else {})},
+            "columns": {
+                **columns.of,
+                **({"wide": list(said.wide)} if said.wide else {}),
+                **({"strata": list(said.strata)} if said.strata else {}),
+            },
             "conditions": read.names,
             "assume_certified": said.assume_certified,
             "decoding_stated": bool(said.decoding),

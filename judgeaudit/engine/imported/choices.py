@@ -44,6 +44,9 @@ class Choices:
     p_whole : bool
         Nothing is sampled before the verdict (no reasoning first), so that all calls of a prompt
         share one probability; refused where they differ.
+    strata : sequence of str
+        Columns that put items into categories (a kind of risk, a language); figures are broken
+        down by them.
     one_condition : str, optional
         Every row was asked under this condition; there is no column of it.
     wide : sequence of str
@@ -98,6 +101,7 @@ class Choices:
     p_unsafe: str | None = None
     p_source: str | None = None
     p_whole: bool = False
+    strata: Sequence[str] = ()
     one_condition: str | None = None
     wide: Sequence[str] = ()
     map: Sequence[str] | Mapping[str, str] = ()
@@ -126,7 +130,7 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
-        for name in ("wide", "map", "label", "drop", "decoding"):
+        for name in ("wide", "strata", "map", "label", "drop", "decoding"):
             if isinstance(getattr(self, name), str):  # one is as good as a list of one
                 object.__setattr__(self, name, (getattr(self, name),))
         object.__setattr__(self, "words", meanings(pairs_of("label", self.label)))

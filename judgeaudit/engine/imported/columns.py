@@ -90,8 +90,11 @@ def find_columns(sheet: Sheet, choices: Choices) -> Columns:
         _known(column, there, flag_of(role), sheet)
     for column in choices.wide:
         _known(column, there, "--wide", sheet)
+    for column in choices.strata:
+        _known(column, there, "--strata", sheet)
     taken: dict[str, str] = {}
-    for role, column in [*given.items(), *(("wide", c) for c in choices.wide)]:
+    lists = (("wide", choices.wide), ("strata", choices.strata))
+    for role, column in [*given.items(), *((name, c) for name, some in lists for c in some)]:
         if column in taken:
             raise ConfigError(
                 f"the column {column!r} is named for {flag_of(taken[column])} "

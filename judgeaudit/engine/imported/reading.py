@@ -46,6 +46,7 @@ class _Reader:
         at = {c: k for k, c in enumerate(sheet.columns)}
         self._at: dict[str, int] = {role: at[c] for role, c in columns.of.items()}
         self._wide = [(c, at[c]) for c in choices.wide]
+        self._strata = [(c, at[c]) for c in choices.strata]
         self._map = targets_of(choices)
         self._drop = set(choices.drop)
         self._used: set[str] = set()
@@ -198,7 +199,21 @@ class _Reader:
         if "ambiguous" in self._at:
             known = flag(self._cell(cells, "ambiguous"), "ambiguous", where)
             self._agree(found, "ambiguous", known, n, item)
+        for column, at in self._strata:
+            self._stratum(found, column, cells[at], n, item)
         return item
+
+    def _stratum(self, item: ItemFacts, column: str, value: object, n: int, name: str) -> None:
+        where = self._sheet.where(n)
+        said = "" if is_blank(value) else name_of(text_of(value), column, where)
+        before = item.strata.setdefault(column, (said, n))
+        if before[0] != said:
+            raise CorpusError(
+                f"item {name!r:.60} has {column} {said!r:.60} here and {before[0]!r:.60} in "
+                f"{self._sheet.at(before[1])}",
+                where=where,
+                mend="An item has one; correct the table",
+            )
 
     def _gold(self, cells: tuple[Any, ...], where: str) -> str | None:
         value = self._cell(cells, "gold")

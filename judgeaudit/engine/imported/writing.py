@@ -135,6 +135,7 @@ def _item(id_: str, facts: ItemFacts, choices: Choices, *, ours: bool) -> Item:
         label=gold,
         label_source=choices.gold_from if gold else "unlabelled",
         ambiguous=facts.ambiguous[0] if facts.ambiguous else None,
+        strata={name: said for name, (said, _) in facts.strata.items() if said},
     )
 
 
