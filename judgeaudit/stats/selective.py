@@ -209,9 +209,7 @@ def aurc(
         chance=rate,
         excess=value - oracle,
         interval=_interval(value, moves, clusters, level),
-        excess_interval=_interval(
-            value - oracle, moves - slope * (wrong - rate), clusters, level
-        ),
+        excess_interval=_interval(value - oracle, moves - slope * (wrong - rate), clusters, level),
         n=n,
         errors=errors,
         n_clusters=int(np.unique(clusters).size),

@@ -34,6 +34,7 @@ Float2D = NDArray[np.float64]
 CLIP: Final = 1e-6
 """How far a stated probability is kept from 0 and 1 for the log score."""
 
+_ENDS: Final = {"brier": (0.0, 1.0), "log": (0.0, np.inf), "distance": (-1.0, 1.0)}
 NO_VOTE: Final = "no item has both a vote of the population and an answer of the judge"
 NO_PAIR: Final = "no item has two votes"
 
@@ -237,8 +238,9 @@ def soft_scores(
         sums = cluster_sums(part.values[part.defined], where[part.defined])
         inner = adjusted_t(sums, level=level) if part.n else nothing
         if isinstance(inner, Interval) and mean is not None:
-            low = min(inner.low, mean) if name == "distance" else max(0.0, min(inner.low, mean))
-            inner = Interval(low, max(inner.high, mean), level, inner.method)
+            least, most = _ENDS[name]
+            low, high = max(least, min(inner.low, mean)), min(most, max(inner.high, mean))
+            inner = Interval(low, high, level, inner.method)
         intervals[name] = inner
     clipped = np.any((logged < CLIP) | (logged > 1 - CLIP), axis=1)
     return SoftScores(

@@ -44,6 +44,10 @@ class Choices:
     p_whole : bool
         Nothing is sampled before the verdict (no reasoning first), so that all calls of a prompt
         share one probability; refused where they differ.
+    rater : sequence of str
+        Columns that each hold one rater's labels of the items; never guessed. Empty cells are
+        votes that are missing. Without a column of them, the gold label is the raters' majority,
+        and an item is ambiguous where they disagree.
     one_condition : str, optional
         Every row was asked under this condition; there is no column of it.
     wide : sequence of str
@@ -98,6 +102,7 @@ class Choices:
     p_unsafe: str | None = None
     p_source: str | None = None
     p_whole: bool = False
+    rater: Sequence[str] = ()
     one_condition: str | None = None
     wide: Sequence[str] = ()
     map: Sequence[str] | Mapping[str, str] = ()
@@ -126,7 +131,7 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
-        for name in ("wide", "map", "label", "drop", "decoding"):
+        for name in ("rater", "wide", "map", "label", "drop", "decoding"):
             if isinstance(getattr(self, name), str):  # one is as good as a list of one
                 object.__setattr__(self, name, (getattr(self, name),))
         object.__setattr__(self, "words", meanings(pairs_of("label", self.label)))

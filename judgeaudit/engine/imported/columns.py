@@ -88,10 +88,11 @@ def find_columns(sheet: Sheet, choices: Choices) -> Columns:
     given = choices.given
     for role, column in given.items():
         _known(column, there, flag_of(role), sheet)
-    for column in choices.wide:
-        _known(column, there, "--wide", sheet)
+    several = [("wide", c) for c in choices.wide] + [("rater", c) for c in choices.rater]
+    for role, column in several:
+        _known(column, there, flag_of(role), sheet)
     taken: dict[str, str] = {}
-    for role, column in [*given.items(), *(("wide", c) for c in choices.wide)]:
+    for role, column in [*given.items(), *several]:
         if column in taken:
             raise ConfigError(
                 f"the column {column!r} is named for {flag_of(taken[column])} "

@@ -35,6 +35,7 @@ class ItemFacts:
     gold: tuple[Label | None, int] | None = None
     cluster: tuple[str, int] | None = None
     ambiguous: tuple[bool | None, int] | None = None
+    votes: dict[str, tuple[Label | None, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
