@@ -83,7 +83,7 @@ def vote_counts(ratings: NDArray[np.int64] | NDArray[np.int8], n_categories: int
     return np.stack(kinds, axis=1).astype(np.float64)
 
 
-# -- Krippendorff's alpha ---------------------------------------------------------------------------
+# -- Krippendorff's alpha --------------------------------------------------------------------------
 
 
 def _apart(scale: Scale, values: FloatArray1D, totals: _Complex) -> _Complex:
@@ -184,7 +184,7 @@ def _alpha_figure(
     return Figure(f(flat.astype(np.complex128)).real, interval)
 
 
-# -- Gwet's AC1 -------------------------------------------------------------------------------------
+# -- Gwet's AC1 ------------------------------------------------------------------------------------
 
 
 def _ac1(t: _Complex) -> complex:
@@ -222,7 +222,7 @@ def _agreeing(counts: Float2D, n_votes: FloatArray1D) -> FloatArray1D:
     """Share of an item's pairs of votes that agree; 0 where there is no pair."""
     pairs = n_votes * (n_votes - 1)
     same = np.sum(counts * (counts - 1), axis=1)
-    return np.divide(same, pairs, out=np.zeros(len(counts)), where=pairs > 0)
+    return np.asarray(np.divide(same, pairs, out=np.zeros(len(counts)), where=pairs > 0))
 
 
 def many_raters(

@@ -25,6 +25,7 @@ from judgeaudit.judges.parsing import parse
 __all__ = ["read_rows"]
 
 _NAMED: Final = 12
+_LABELS: Final[dict[str, Label]] = {"SAFE": "SAFE", "UNSAFE": "UNSAFE"}
 
 
 _SILENT: Final = Reply(text=None, attempts=0)
@@ -211,8 +212,8 @@ class _Reader:
         if is_blank(value):
             return None
         label = word(value, self._choices.words, role, where, "--label")
-        if label == "SAFE" or label == "UNSAFE":  # noqa: PLR1714 - mypy narrows this form only
-            return label
+        if label in _LABELS:
+            return _LABELS[label]
         raise CorpusError(
             f"{role} is {value!r:.60}, an outcome and no label",
             where=where,
