@@ -15,8 +15,8 @@ METRICS: Final = {
     "agreement_kappa": (
         "Cohen's kappa",
         (
-            "Agreement beyond what the two rates of UNSAFE would give by chance. 1 is full agreement, "
-            "0 is chance."
+            "Agreement beyond what the two rates of UNSAFE would give by chance. 1 is full "
+            "agreement, 0 is chance."
         ),
         "Low where one label is rare, however well both do; a note says where.",
     ),
@@ -56,8 +56,8 @@ METRICS: Final = {
     "soft_label_log": (
         "Log score against raters' votes",
         (
-            "Mean of -ln of the probability that the judge gave to a rater's vote, in nats; shares of "
-            "repeats are smoothed by half a call."
+            "Mean of -ln of the probability that the judge gave to a rater's vote, in nats; "
+            "shares of repeats are smoothed by half a call."
         ),
         "",
     ),
@@ -72,8 +72,8 @@ METRICS: Final = {
     "aurc": (
         "Area under the risk-coverage curve (AURC)",
         (
-            "Mean risk over all coverages if the judge answered only where it is most confident. Lower "
-            "is better; no error rate."
+            "Mean risk over all coverages if the judge answered only where it is most confident. "
+            "Lower is better; no error rate."
         ),
         "Compare it with the area if confidence meant nothing (chance).",
     ),
@@ -85,8 +85,8 @@ METRICS: Final = {
     "selective_coverage": (
         "Coverage at the operating point",
         (
-            "Share of verdicts that are kept at a threshold chosen on half of the clusters; measured "
-            "on the other half."
+            "Share of verdicts that are kept at a threshold chosen on half of the clusters; "
+            "measured on the other half."
         ),
         "Send the rest to people.",
     ),
@@ -98,8 +98,8 @@ METRICS: Final = {
     "penalised_score": (
         "Score with a penalty",
         (
-            "Points a verdict: 1 right, minus the penalty wrong, 0 where the judge abstains, which it "
-            "does unless its confidence is above penalty / (1 + penalty)."
+            "Points a verdict: 1 right, minus the penalty wrong, 0 where the judge abstains, "
+            "which it does unless its confidence is above penalty / (1 + penalty)."
         ),
         "Below the score of always answering, its confidence does harm.",
     ),
@@ -109,8 +109,9 @@ AGREEMENT: Final = (
     "agreement",
     "Agreement with labels and raters",
     (
-        "One verdict beside one label, each drawn at random. No coefficient tells all where one label "
-        "is rare, so all stand here. Set the judge with raters beside raters among themselves."
+        "One verdict beside one label, each drawn at random. No coefficient tells all where one "
+        "label is rare, so all stand here. Set the judge with raters beside raters among "
+        "themselves."
     ),
     ("agreement_observed", "agreement_kappa", "agreement_ac1", "agreement_positive"),
     ("agreement_negative", "agreement_pabak", "agreement_alpha"),
@@ -128,8 +129,8 @@ ABSTENTION: Final = (
     "abstention",
     "If it may abstain",
     (
-        "What the judge's errors come to if only confident verdicts are kept. Right, wrong, abstained "
-        "and failed calls are never added up."
+        "What the judge's errors come to if only confident verdicts are kept. Right, wrong, "
+        "abstained and failed calls are never added up."
     ),
     ("aurc", "aurc_excess", "selective_coverage", "selective_risk"),
     ("penalised_score",),
