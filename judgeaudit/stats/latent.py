@@ -244,7 +244,7 @@ def _jackknife(
     groups = min(_GROUPS, int(index.max()) + 1)
     judges = yes.shape[1]
     if groups < 3:
-        return (Undefined("fewer than three clusters"),) * judges
+        return tuple(Undefined("fewer than three clusters") for _ in range(judges))
     order = np.random.default_rng(0).permutation(int(index.max()) + 1) % groups
     group = order[index]
     found = []
@@ -259,7 +259,7 @@ def _jackknife(
     name = "delete-a-group jackknife over clusters, under the model"
     out: list[Interval | Undefined] = []
     for m, h in zip(logit.tolist(), half.tolist(), strict=True):
-        out.append(Interval(_expit(m - h), _expit(m + h), level, name))  # noqa: PERF401
+        out.append(Interval(_expit(m - h), _expit(m + h), level, name))
     return tuple(out)
 
 

@@ -19,7 +19,15 @@ from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.linearised import Pseudo, linearised
 from judgeaudit.stats.two_raters import Figure, specific
 
-__all__ = ["RATER_FIGURES", "ManyRaters", "Scale", "alpha_of", "many_raters", "vote_counts"]
+__all__ = [
+    "RATER_FIGURES",
+    "ManyRaters",
+    "Scale",
+    "alpha_of",
+    "fleiss_kappa",
+    "many_raters",
+    "vote_counts",
+]
 
 Scale = Literal["nominal", "ordinal", "interval"]
 """How far two categories are apart: all alike, by ranks, or by their values."""
@@ -223,6 +231,43 @@ def _agreeing(counts: Float2D, n_votes: FloatArray1D) -> FloatArray1D:
     pairs = n_votes * (n_votes - 1)
     same = np.sum(counts * (counts - 1), axis=1)
     return np.asarray(np.divide(same, pairs, out=np.zeros(len(counts)), where=pairs > 0))
+
+
+def fleiss_kappa(ratings: NDArray[np.int64], n_categories: int) -> float | None:
+    """Fleiss' kappa of raters without missing votes; Scott's pi for two raters.
+
+    Not reported: alpha is the same up to a small-sample term, and takes missing votes.
+
+    Parameters
+    ----------
+    ratings : array of int, shape (n_items, n_raters)
+        Categories 0 .. n_categories - 1.
+    n_categories : int
+        Number of categories of the scale.
+
+    Returns
+    -------
+    float or None
+        None where only one category occurs, or no item has two votes.
+
+    Raises
+    ------
+    ValueError
+        If a vote is missing.
+
+    References
+    ----------
+    Fleiss 1971, Psychol. Bull. 76.
+    """
+    if (ratings < 0).any():
+        raise ValueError("a vote is missing")
+    counts = vote_counts(ratings, n_categories)
+    if not len(counts) or ratings.shape[1] < 2:
+        return None
+    share = counts.sum(axis=0) / counts.sum()
+    chance = float(np.sum(share * share))
+    observed = float(_agreeing(counts, counts.sum(axis=1)).mean())
+    return None if chance >= 1 else (observed - chance) / (1 - chance)
 
 
 def many_raters(

@@ -30,7 +30,7 @@ LATER = {
     *("exp1", "exp1B", "exp2", "brier", "murphy", "ece", "temperature", "aurc", "abstention"),
     *("agreement", "semantic_entropy", "tails"),
 }
-"""Families of goldens for metrics that judgeaudit does not have yet."""
+"""Families that other files check, or for which judgeaudit has no metric yet."""
 
 W1, W2, W3 = WEIGHTS
 
