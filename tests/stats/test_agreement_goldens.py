@@ -60,7 +60,7 @@ def agreement(entry: dict[str, Any]) -> Any:
     if kind == "title14_kappa_021_candidates":
         # the golden stops at twelve
         found = {str(n): tables_of(n, given["po"])[:12] for n in given["n"]}
-        for a, b, c, d in sum(found.values(), []):
+        for a, b, c, d in (cells for listed in found.values() for cells in listed):
             table = {"both_pos": a, "only_r1": b, "only_r2": c, "both_neg": d}
             assert 0.21 == round(value(figures(table)["kappa"]), 2)
         return found
