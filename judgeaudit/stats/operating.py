@@ -291,11 +291,13 @@ def _chosen(
     thresholds = np.unique(confidence)
     if thresholds.size > _MOST:
         thresholds = np.unique(np.quantile(confidence, np.linspace(0, 1, _MOST), method="lower"))
-    for threshold in thresholds:
+    order = np.argsort(confidence, kind="stable")
+    above = np.searchsorted(confidence[order], thresholds)
+    errors = np.r_[0, np.cumsum(wrong[order], dtype=np.int64)]
+    risk = (errors[-1] - errors[above]) / (confidence.size - above)
+    for threshold in thresholds[risk <= target]:
         answered = confidence >= threshold
         sums = cluster_sums(wrong[answered].astype(np.float64), clusters[answered])
-        if sums.total / sums.n > target:
-            continue
         upper = risk_upper(sums, level=level)
         if upper <= target:
             return float(threshold), float(answered.mean()), sums.total / sums.n, upper
