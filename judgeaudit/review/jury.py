@@ -10,6 +10,7 @@ import numpy as np
 
 from judgeaudit.core.errors import ConfigError, CorpusError
 from judgeaudit.core.records import ScoreSet
+from judgeaudit.metrics._words import listed
 from judgeaudit.metrics.jury import Jury, jury_scores
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _one_label(
 def _told(views: Sequence[LedgerView], sizes: Sequence[int], n: int) -> list[str]:
     notes = []
     if max(sizes) > n:
-        notes.append(f"{n} items are in all runs; {max(sizes) - n} or fewer of a run are left out.")
+        notes.append(f"{n} items are in all runs, which have {listed([str(s) for s in sizes])}.")
     texts = {_base_text(v) for v in views}
     if len(texts) > 1:
         notes.append("The judges were not given the same policy text under base.")
