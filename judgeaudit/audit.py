@@ -195,7 +195,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy) | choices.found_extra(judge, template, settled),
+        extra=extra_of(spec) | drafted(policy) | choices.told(judge, template, settled, corpus),
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from judgeaudit.cards import texts_agreement_en as _agreement
+
 __all__ = [
+    "ABSTENTION",
     "BANDS",
     "CONDITIONS",
     "CORRECTED",
@@ -16,6 +19,7 @@ __all__ = [
     "LIMITS",
     "METRICS",
     "SOFT",
+    "SOFT_LABELS",
     "STANCES",
     "STRATA",
     "TREATMENTS",
@@ -277,6 +281,7 @@ METRICS: Final[dict[str, MetricText]] = {
         "Chance that one of k verdicts on an unsafe item is SAFE.",
         "Counts where somebody may ask again until the judge lets them pass.",
     ),
+    **{k: MetricText(*v) for k, v in _agreement.METRICS.items()},
 }
 
 FAMILIES: Final = (
@@ -335,6 +340,7 @@ FAMILIES: Final = (
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
         ("missed_bound", "false_alarm_bound", "worst_of_k"),
     ),
+    Family(*_agreement.AGREEMENT),
     Family(
         "variance",
         "Methods: where the variance comes from",
@@ -367,7 +373,14 @@ SOFT: Final = Family(
 )
 """Stands on a card only where calls have probabilities."""
 
+SOFT_LABELS: Final = Family(*_agreement.SOFT_LABELS)
+"""Stands on a card only where votes of raters are known."""
+
+ABSTENTION: Final = Family(*_agreement.ABSTENTION)
+"""Stands on a card only where verdicts have a confidence."""
+
 STRATA: Final = (
+    *_agreement.STRATA,
     *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),
     *("repeat", "clusters", "items", "base calls", "condition calls"),
 )

@@ -26,11 +26,13 @@ from judgeaudit.cards.provenance import (
     who,
 )
 from judgeaudit.cards.texts_en import (
+    ABSTENTION,
     CONDITIONS,
     CORRECTED,
     FAMILIES,
     METRICS,
     SOFT,
+    SOFT_LABELS,
     STANCES,
     STRATA,
     TREATMENTS,
@@ -335,10 +337,13 @@ def _outcome_section(f: Figures) -> Section:
     )
 
 
+_SOMETIMES: Final = (SOFT_LABELS, ABSTENTION, CORRECTED, SOFT)
+"""Sections that stand on a card only where a run has what they need."""
+
+
 def _other_section(f: Figures) -> Section | None:
-    placed = {m for fam in (*FAMILIES, CORRECTED, SOFT) for m in (*fam.shown, *fam.folded)} | {
-        "outcome_rate"
-    }
+    families = (*FAMILIES, *_SOMETIMES)
+    placed = {m for fam in families for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
     rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
     if not rest:
         return None
@@ -357,7 +362,7 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
-        *(_family_section(f, x) for x in (CORRECTED, SOFT) if f.get(x.shown[0]) is not None),
+        *(_family_section(f, x) for x in _SOMETIMES if f.get(x.shown[0]) is not None),
         _outcome_section(f),
         _other_section(f),
         protocol_section(f),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judgeaudit.core.records import Score, ScoreSet
     from judgeaudit.engine.estimate import Estimate
 
-__all__ = ["of_corrected", "of_plan", "of_result", "of_scores"]
+__all__ = ["of_corrected", "of_jury", "of_plan", "of_result", "of_scores"]
 
 _REASON: Final = 60
 _SENTENCE_END: Final = re.compile(r": |; |\. | \(")
@@ -198,6 +198,16 @@ def of_scores(scores: ScoreSet) -> str:
     table = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
     flags = [f"{k}: {v}. {scores.reasons.get(k, '')}".rstrip() for k, v in scores.flags.items()]
     return plain("\n".join([*table, "", *flags]))
+
+
+def of_jury(scores: ScoreSet) -> str:
+    """Lay out a jury's figures, with the notes that belong to them below."""
+    notes = [
+        f"{s.metric} ({s.stratum}): {s.note}"
+        for s in scores.scores
+        if s.note is not None and s.metric != "latent_accuracy"
+    ]
+    return plain("\n".join([of_scores(scores), *notes]))
 
 
 def of_corrected(scores: ScoreSet) -> str:

@@ -67,6 +67,14 @@ def _import(
             rich_help_panel=_WHICH,
         ),
     ] = None,
+    rater: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column that holds one rater's labels (repeat the flag).",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
     one_condition: Annotated[
         str | None,
         typer.Option(

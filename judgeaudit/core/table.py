@@ -61,6 +61,13 @@ def agreement(codes: Int8Array3D) -> NDArray[np.float32]:
     return share
 
 
+def _check_votes(votes: NDArray[np.int8], shape: tuple[int, int]) -> None:
+    if votes.shape != shape:
+        raise ConfigError(f"votes have shape {votes.shape}, expected {shape}")
+    if votes.size and not (int(votes.min()) >= NOT_CALLED and int(votes.max()) <= UNSAFE):
+        raise ConfigError("a vote is out of range")
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Outcome counts per item under one condition; all arrays have shape (n_items,).
@@ -105,6 +112,10 @@ class VerdictTable:
         That source: `stated`, `logprobs`, `repeats` (share of the repeats that agree).
     strata : mapping of str to tuple of str
         Gold descriptors of the items, aligned with `items`.
+    votes : array of int8, shape (n_items, n_raters), optional
+        1 UNSAFE, 0 SAFE, -1 where a rater did not vote; None where no votes are known.
+    raters : tuple of str
+        Names of the raters, axis 1 of `votes`.
     p_unsafe : array of float64, same shape as codes, optional
         Probability of UNSAFE of a call, given that it ends in a verdict; NaN where there is none.
     p_sources : tuple of str
@@ -126,6 +137,8 @@ class VerdictTable:
     p_sources: tuple[str, ...] = ()
     p_whole: bool = False
     confidence_from: str = "stated"
+    votes: NDArray[np.int8] | None = None
+    raters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check shapes, codes and keys."""
@@ -150,6 +163,9 @@ class VerdictTable:
             raise ConfigError(
                 f"p_unsafe has shape {self.p_unsafe.shape}, expected {self.codes.shape}"
             )
+
+        if self.votes is not None:
+            _check_votes(self.votes, (n, len(self.raters)))
 
     @property
     def n_items(self) -> int:

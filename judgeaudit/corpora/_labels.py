@@ -86,7 +86,11 @@ def _imported(
     made, ties, changed, few = [], 0, 0, 0
     for item in items:
         cast = Counter(label for label, _ in votes.get(item.key, {}).values())
-        update: dict[str, object] = {"ambiguous": len(cast) > 1}
+        own = votes.get(item.key, {})
+        update: dict[str, object] = {
+            "ambiguous": len(cast) > 1,
+            "votes": {rater: own[rater][0] for rater in sorted(own)},
+        }
         if cast.total() < 2:
             update["ambiguous"] = None
             few += 1

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, Item, JudgeSpec, JudgeTemplate
+from judgeaudit.corpora.base import Corpus
 from judgeaudit.engine.budget import Budget, Caps, spent_before
 from judgeaudit.engine.deciding import decider_of
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
 from judgeaudit.engine.settling import Settled, frozen, is_open, settle
+from judgeaudit.engine.votes import votes_extra
 from judgeaudit.judges import _choice as choice
 from judgeaudit.judges._confidence import source_of
 from judgeaudit.judges._reach import check_reachable
@@ -27,12 +29,12 @@ if TYPE_CHECKING:
 __all__ = [
     "budget_of",
     "decide_of",
-    "found_extra",
     "judge_and_settled",
     "judge_of",
     "limits_of",
     "price_of",
     "settled_for",
+    "told",
 ]
 
 _FREE: Final = frozenset({"local", "scripted", "replay"})
@@ -59,9 +61,12 @@ def judge_and_settled(
     return (found.of(judge) if found else judge), found
 
 
-def found_extra(judge: JudgeSpec, template: JudgeTemplate, found: Settled | None) -> dict[str, Any]:
-    """Return what a ledger remembers of a judge beside its spec."""
-    return (found.extra if found else {}) | {"confidence": source_of(judge, template)}
+def told(
+    judge: JudgeSpec, template: JudgeTemplate, found: Settled | None, corpus: Corpus
+) -> dict[str, Any]:
+    """Return what a ledger remembers of a judge beside its spec, and of raters' votes."""
+    source = {"confidence": source_of(judge, template)}
+    return (found.extra if found else {}) | source | votes_extra(corpus.items)
 
 
 def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:

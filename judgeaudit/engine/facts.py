@@ -8,6 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.records import RunFacts
+from judgeaudit.engine.votes import VOTES
 
 if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
@@ -109,5 +110,5 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
         versions=versions,
-        extra=meta.extra | told,
+        extra={k: v for k, v in meta.extra.items() if k != VOTES} | told,
     )

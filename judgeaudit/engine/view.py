@@ -23,6 +23,7 @@ from judgeaudit.engine.chain import genesis, plain_text, storable
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.probabilities import MARK, WHOLE, probabilities
 from judgeaudit.engine.schema import check_kind, connect, translated
+from judgeaudit.engine.votes import votes_of
 
 __all__ = ["NAMES", "LedgerView"]
 
@@ -254,8 +255,12 @@ class LedgerView:
         clusters: dict[Any, int] = {}
         strata = [json.loads(i[4]) for i in items]
         gold: dict[Any, int] = {"SAFE": SAFE, "UNSAFE": UNSAFE, None: -1}
+        keys = tuple(plain_text(i[0]) for i in items)
+        votes, raters = votes_of(self._meta.extra, keys)
         return VerdictTable(
-            items=tuple(plain_text(i[0]) for i in items),
+            items=keys,
+            votes=votes,
+            raters=raters,
             clusters=np.array([clusters.setdefault(i[1], len(clusters)) for i in items], np.int64),
             gold=np.array([gold[i[2]] for i in items], dtype=np.int8),
             ambiguous=np.array([-1 if i[3] is None else i[3] for i in items], dtype=np.int8),

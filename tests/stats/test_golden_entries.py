@@ -30,7 +30,7 @@ LATER = {
     # abstention, entropy: section 12 of the estimators
     *("exp2", "aurc", "abstention", "semantic_entropy"),
 }
-"""Families of goldens for metrics that judgeaudit does not have yet."""
+"""Families that other files check, or for which judgeaudit has no metric yet."""
 
 ELSEWHERE = {"agreement", "tails"}
 """Families that `test_golden_calculators` checks, as the command prints them."""

@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import agreement_goldens
+import golden_calibration
 import numpy as np
 import pytest
-import golden_calibration
 from score_tables import read_judge
 
 from judgeaudit.selftest.truth import expectations
@@ -43,6 +44,7 @@ COVERED = {
     "sequential_*:*": "stats/test_planning.py::test_sequential_goldens",
     "ppi_planted*:*": "stats/test_planning.py::test_corrected_rates_goldens",
     **golden_calibration.COVERED,
+    **agreement_goldens.COVERED,
 }
 
 ARGUED = {
@@ -56,12 +58,9 @@ ARGUED = {
     "planner.json:design": "words",
     **{
         f"seed_statistics.json:{family}.*": "section 12: no metric of judgeaudit yet"
-        for family in (
-            *("exp2", "aurc", "abstention", "semantic_entropy"),
-        )
+        for family in (*("semantic_entropy",),)
     },
-    "annotators_planted*:*": "section 12: agreement of raters",
-    "experiment2.json:*": "section 12: risk and coverage",
+    **agreement_goldens.ARGUED,
     **golden_calibration.ARGUED,
 }
 

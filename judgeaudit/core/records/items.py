@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from judgeaudit.core.records._base import Label, Record
 
@@ -50,6 +50,8 @@ class Item(Record):
         Whether raters disagreed (or experts flagged the item as borderline). None: not known.
     strata : dict of str to str
         Gold descriptors (category, risk type) to break figures down by; never shown to a judge.
+    votes : dict of str to {"SAFE", "UNSAFE"}
+        What each rater said, by rater; empty where only a label is known.
     """
 
     dataset: str
@@ -61,6 +63,15 @@ class Item(Record):
     label_source: LabelSource = "unlabelled"
     ambiguous: bool | None = None
     strata: dict[str, str] = Field(default_factory=dict)
+    votes: dict[str, Label] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_no_votes(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave empty votes out: the hash of items that never had any stays what it was."""
+        made: dict[str, Any] = handler(self)
+        if not made.get("votes"):
+            made.pop("votes", None)
+        return made
 
     @property
     def key(self) -> str:

@@ -87,6 +87,7 @@ def import_verdicts(
     from judgeaudit.engine.imported.columns import find_columns
     from judgeaudit.engine.imported.reading import read_rows
     from judgeaudit.engine.probabilities import MARK, WHOLE
+    from judgeaudit.engine.votes import votes_extra
 
     said = _choices(choices)
     folder = Path(out)
@@ -110,6 +111,7 @@ def import_verdicts(
                 **columns.of,
                 **({"wide": list(said.wide)} if said.wide else {}),
                 **({"strata": list(said.strata)} if said.strata else {}),
+                **({"raters": list(said.rater)} if said.rater else {}),
             },
             "conditions": read.names,
             "assume_certified": said.assume_certified,
@@ -118,6 +120,7 @@ def import_verdicts(
     }
     if said.p_unsafe is not None:
         extra |= {MARK: said.p_source, WHOLE: said.p_whole}
+    extra |= votes_extra(plan.items)
     meta = writing.run_meta(
         source, plan, world, said, extra=extra, notes=notes, created=created or now_utc()
     )

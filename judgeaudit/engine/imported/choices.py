@@ -47,6 +47,10 @@ class Choices:
     strata : sequence of str
         Columns that put items into categories (a kind of risk, a language); figures are broken
         down by them.
+    rater : sequence of str
+        Columns that each hold one rater's labels of the items; never guessed. Empty cells are
+        votes that are missing. Without a column of them, the gold label is the raters' majority,
+        and an item is ambiguous where they disagree.
     one_condition : str, optional
         Every row was asked under this condition; there is no column of it.
     wide : sequence of str
@@ -102,6 +106,7 @@ class Choices:
     p_source: str | None = None
     p_whole: bool = False
     strata: Sequence[str] = ()
+    rater: Sequence[str] = ()
     one_condition: str | None = None
     wide: Sequence[str] = ()
     map: Sequence[str] | Mapping[str, str] = ()
@@ -130,7 +135,7 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
-        for name in ("wide", "strata", "map", "label", "drop", "decoding"):
+        for name in ("rater", "wide", "strata", "map", "label", "drop", "decoding"):
             if isinstance(getattr(self, name), str):  # one is as good as a list of one
                 object.__setattr__(self, name, (getattr(self, name),))
         object.__setattr__(self, "words", meanings(pairs_of("label", self.label)))

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError, unknown_name
-from judgeaudit.core.records import Reply, Verdict
+from judgeaudit.core.records import Label, Reply, Verdict
 from judgeaudit.corpora._sheet import Sheet
 from judgeaudit.engine.imported.choices import SKIP, Choices
 from judgeaudit.engine.imported.columns import Columns
@@ -25,6 +25,7 @@ from judgeaudit.judges.parsing import parse
 __all__ = ["read_rows"]
 
 _NAMED: Final = 12
+_LABELS: Final[dict[str, Label]] = {"SAFE": "SAFE", "UNSAFE": "UNSAFE"}
 
 
 _SILENT: Final = Reply(text=None, attempts=0)
@@ -47,6 +48,7 @@ class _Reader:
         self._at: dict[str, int] = {role: at[c] for role, c in columns.of.items()}
         self._wide = [(c, at[c]) for c in choices.wide]
         self._strata = [(c, at[c]) for c in choices.strata]
+        self._raters = [(c, at[c]) for c in choices.rater]
         self._map = targets_of(choices)
         self._drop = set(choices.drop)
         self._used: set[str] = set()
@@ -201,6 +203,9 @@ class _Reader:
             self._agree(found, "ambiguous", known, n, item)
         for column, at in self._strata:
             self._stratum(found, column, cells[at], n, item)
+        for rater, at in self._raters:
+            vote = self._label(cells[at], f"the label of rater {rater!r}", where)
+            self._agree(found, "votes", vote, n, item, rater=rater)
         return item
 
     def _stratum(self, item: ItemFacts, column: str, value: object, n: int, name: str) -> None:
@@ -215,24 +220,31 @@ class _Reader:
                 mend="An item has one; correct the table",
             )
 
-    def _gold(self, cells: tuple[Any, ...], where: str) -> str | None:
-        value = self._cell(cells, "gold")
+    def _gold(self, cells: tuple[Any, ...], where: str) -> Label | None:
+        return self._label(self._cell(cells, "gold"), "the gold label", where)
+
+    def _label(self, value: object, role: str, where: str) -> Label | None:
         if is_blank(value):
             return None
-        label = word(value, self._choices.words, "the gold label", where, "--label")
-        if label not in {"SAFE", "UNSAFE"}:
-            raise CorpusError(
-                f"the gold label is {value!r:.60}, an outcome and no label",
-                where=where,
-                mend="Leave the cell empty where the truth is not known",
-            )
-        return label
+        label = word(value, self._choices.words, role, where, "--label")
+        if label in _LABELS:
+            return _LABELS[label]
+        raise CorpusError(
+            f"{role} is {value!r:.60}, an outcome and no label",
+            where=where,
+            mend="Leave the cell empty where the truth is not known",
+        )
 
-    def _agree(self, item: ItemFacts, role: str, value: Any, n: int, name: str) -> None:
-        before = getattr(item, role)
-        if before is None:
+    def _agree(
+        self, item: ItemFacts, role: str, value: Any, n: int, name: str, *, rater: str = ""
+    ) -> None:
+        before = item.votes.get(rater) if rater else getattr(item, role)
+        if before is None and rater:
+            item.votes[rater] = value, n
+        elif before is None:
             setattr(item, role, (value, n))
         elif before[0] != value:
+            role = f"rater {rater!r}:" if rater else role
             raise CorpusError(
                 f"item {name!r:.60} has {role} {value} here and {before[0]} in "
                 f"{self._sheet.at(before[1])}",

@@ -36,6 +36,7 @@ class ItemFacts:
     cluster: tuple[str, int] | None = None
     ambiguous: tuple[bool | None, int] | None = None
     strata: dict[str, tuple[str, int]] = field(default_factory=dict)
+    votes: dict[str, tuple[Label | None, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

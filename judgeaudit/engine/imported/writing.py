@@ -19,6 +19,7 @@ from judgeaudit.core.records import (
     CorpusFacts,
     Item,
     JudgeSpec,
+    Label,
     PolicyFacts,
     Protocol,
     Rendering,
@@ -125,7 +126,11 @@ def _items(read: Read, choices: Choices) -> dict[str, Item]:
 
 def _item(id_: str, facts: ItemFacts, choices: Choices, *, ours: bool) -> Item:
     dataset, subset, name = id_.split("/", 2) if ours else ("imported", "table", id_)
-    gold = facts.gold[0] if facts.gold else None
+    votes = {rater: vote for rater, (vote, _) in sorted(facts.votes.items()) if vote}
+    gold = facts.gold[0] if facts.gold else _majority(votes)
+    flag = facts.ambiguous[0] if facts.ambiguous else None
+    if facts.ambiguous is None and len(votes) > 1:
+        flag = len(set(votes.values())) > 1
     return Item(
         dataset=dataset,
         subset=subset,
@@ -134,9 +139,18 @@ def _item(id_: str, facts: ItemFacts, choices: Choices, *, ours: bool) -> Item:
         trajectory=Trajectory(turns=()),
         label=gold,
         label_source=choices.gold_from if gold else "unlabelled",
-        ambiguous=facts.ambiguous[0] if facts.ambiguous else None,
+        ambiguous=flag,
         strata={name: said for name, (said, _) in facts.strata.items() if said},
+        votes=votes,
     )
+
+
+def _majority(votes: dict[str, Label]) -> Label | None:
+    """Return what most raters say; a tie says nothing."""
+    cast = Counter(votes.values())
+    if cast["SAFE"] == cast["UNSAFE"]:
+        return None
+    return "UNSAFE" if cast["UNSAFE"] > cast["SAFE"] else "SAFE"
 
 
 def _ordered(ids: set[str]) -> list[str]:
@@ -271,11 +285,17 @@ def _corpus(
         n_unlabelled=len(items) - n_unsafe - n_safe,
         n_ambiguous=sum(flags) if flags else None,
         label_source=choices.gold_from if n_unsafe + n_safe else "unlabelled",
-        ambiguity_source="stated in the imported table"
-        if flags
-        else "the imported table has no ambiguity flags",
+        ambiguity_source=_flagged(choices, stated=bool(flags)),
         notes=tuple(notes),
     )
+
+
+def _flagged(choices: Choices, *, stated: bool) -> str:
+    if not stated:
+        return "the imported table has no ambiguity flags"
+    if choices.rater and choices.ambiguous is None:
+        return "raters: an item is ambiguous where its raters in the imported table disagree"
+    return "stated in the imported table"
 
 
 def run_meta(
