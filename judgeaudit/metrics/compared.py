@@ -24,6 +24,11 @@ DIFFERENCES: Final[dict[str, tuple[str, int | None, Better]]] = {
 }
 """Metrics of a comparison: the event in words, the label of the items, which side is better."""
 
+_LABELLED: Final[dict[int | None, str]] = {
+    UNSAFE: " labelled UNSAFE",
+    SAFE: " labelled SAFE",
+    None: "",
+}
 _NULL = "a verdict on which the two differ is as likely either way round"
 
 
@@ -118,7 +123,7 @@ def compared(
         for key, found in made.items():
             out.append(
                 to_score(
-                    _estimate(found, left_out if key is None else {"p_bh": by_bh.get(key)}),
+                    _estimate(found, left_out if key is None else {"p_bh": by_bh.get(key)}, label),
                     metric=metric,
                     stratum=None if key is None else f"{by}={key}",
                     unit="difference of shares of items",
@@ -138,8 +143,13 @@ def _picks(chosen: BoolArray1D, names: NDArray[np.str_] | None) -> dict[str | No
     return out
 
 
-def _estimate(found: Compared, more: dict[str, float | None] | dict[str, float]) -> Estimate:
+def _estimate(
+    found: Compared, more: dict[str, float | None] | dict[str, float], label: int | None
+) -> Estimate:
     table = found.table
+    if not table.n:
+        gone = Undefined(f"no item{_LABELLED[label]} has a verdict in both runs")
+        return Estimate(gone, gone, detail=dict(more))
     return Estimate(
         found.difference,
         found.interval,

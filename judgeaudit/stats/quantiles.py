@@ -139,6 +139,7 @@ def quantile(
 def _ranks(n: int, q: float, tail: float) -> tuple[int | None, int | None]:
     from scipy.special import bdtrik
 
+    tail *= 1 + 1e-9  # a chance of exactly the tail counts, whatever its last digit
     # the inverse is a start; the exact tails decide
     guess = float(bdtrik(tail, n, q)) if _at_most(0, n, q) <= tail else -1.0
     low = max(0, min(n, floor(guess) + 1)) if np.isfinite(guess) else 0

@@ -92,7 +92,7 @@ def test_categories_are_corrected():
     overall = named(scores)["difference_missed", None]
     assert (n, None) == (overall.n_items, overall.p_adjusted)
     nothing = named(scores)["difference_false_alarms", "category=a"]
-    assert "no item that both have" == nothing.why_undefined
+    assert "no item labelled SAFE has a verdict in both runs" == nothing.why_undefined
     assert nothing.p_value is None
 
 

@@ -161,7 +161,8 @@ def test_worst_of_k_at_its_edges():
 values = st.lists(st.integers(1, 5).map(float), min_size=1, max_size=120)
 
 
-@given(values, st.sampled_from([0.5, 0.75, 0.9, 0.95]), levels)
+# no pair of these makes a tail exactly (1 - level) / 2, where the last digit would decide
+@given(values, st.sampled_from([0.5, 0.75, 0.9, 0.94]), st.sampled_from([0.82, 0.9, 0.95, 0.99]))
 def test_quantile_limits_are_those_of_scipy(scores, q, level):
     found = quantile(scores, q, level=level)
     assert isinstance(found, Quantile)
@@ -193,6 +194,12 @@ def test_an_upper_limit_needs_enough_scores():
     assert quantile(np.arange(n - 1, dtype=float), 0.95).high is None
     assert 0.95**59 <= 0.05 < 0.95**58
     assert 59 == scores_for_quantile(0.95, two_sided=False)
+
+
+def test_a_chance_of_exactly_the_tail_counts():
+    """P(Bin(1, 0.9) = 0) is 0.1, the tail of a level of 0.8: the one score is the lower limit."""
+    found = quantile([1.0], 0.9, level=0.8)
+    assert (1.0, None) == (found.low, found.high)
 
 
 def test_a_mean_hides_a_tail():
