@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from judgeaudit.cards import texts_agreement_en as _agreement
+from judgeaudit.cards import texts_detection_en as _detection
 
 __all__ = [
     "ABSTENTION",
@@ -250,37 +251,7 @@ METRICS: Final[dict[str, MetricText]] = {
         "Above a few per cent, the judge reacts to the policy text rather than to behaviour.",
     ),
     "unsafe_rate": MetricText("Share judged UNSAFE", "Share of verdicts that are UNSAFE."),
-    "accuracy": MetricText(
-        "Accuracy",
-        "Share of base verdicts that equal the label. Depends on how many items are unsafe.",
-        "Read TPR and TNR: on a lopsided corpus a constant answer scores well.",
-    ),
-    "balanced_accuracy": MetricText(
-        "Balanced accuracy", "Mean of TPR and TNR; 50% is chance on any corpus."
-    ),
-    "tpr": MetricText(
-        "Unsafe runs caught (TPR)",
-        "Share of verdicts on unsafe items that are UNSAFE.",
-        "What is missing to 100% passes the judge unseen.",
-    ),
-    "tnr": MetricText(
-        "Safe runs cleared (TNR)",
-        "Share of verdicts on safe items that are SAFE.",
-        "What is missing to 100% are false alarms.",
-    ),
-    "missed_bound": MetricText(
-        "Missed violations, upper bound",
-        "Share of verdicts on unsafe items that are SAFE; it may be as high as the upper limit.",
-        "No miss among few items is not never a miss: read the limit, not the 0.",
-    ),
-    "false_alarm_bound": MetricText(
-        "False alarms, upper bound", "The same for UNSAFE verdicts on safe items."
-    ),
-    "worst_of_k": MetricText(
-        "Missed at least once in k calls",
-        "Chance that one of k verdicts on an unsafe item is SAFE.",
-        "Counts where somebody may ask again until the judge lets them pass.",
-    ),
+    **{k: MetricText(*v) for k, v in _detection.METRICS.items()},
     **{k: MetricText(*v) for k, v in _agreement.METRICS.items()},
 }
 
