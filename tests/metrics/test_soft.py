@@ -117,7 +117,9 @@ def test_the_source_is_printed_and_never_mixed():
     assert "unusable" == mixed.flags["soft"]
     # figures from verdicts do not move
     plain = list(score(replace(table, p_unsafe=None), SIX).scores)
-    assert plain == [s for s in scores.scores if not s.metric.startswith("soft_")]
+    # (what abstention would bring needs a confidence, which a probability is)
+    needing = ("soft_", "aurc", "selective_", "penalised_")
+    assert plain == [s for s in scores.scores if not s.metric.startswith(needing)]
 
 
 def test_nothing_without_probabilities():
