@@ -35,7 +35,7 @@ __all__ = [
     "settled_for",
 ]
 
-_FREE: Final = frozenset({"local", "scripted", "replay"})
+_FREE: Final = frozenset({"local", "scripted", "replay", "control"})
 
 
 def judge_and_settled(

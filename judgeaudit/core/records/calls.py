@@ -36,7 +36,8 @@ class JudgeSpec(Record):
     Parameters
     ----------
     backend : str
-        Name in the judge registry ("litellm", "direct", "local", "scripted", "replay").
+        Name in the judge registry ("litellm", "direct", "local", "scripted", "replay",
+        "control").
     model : str
         The backend's model string ("openai/gpt-5.4-mini", "smollm2-135m", "brittle_t4").
     api_base : str, optional
