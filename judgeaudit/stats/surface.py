@@ -21,6 +21,7 @@ FOLDS: Final = 5
 """Folds of the cross-fit, or as many as there are clusters."""
 
 _WORDS: Final = 50_000
+_WORD: Final = r"(?u)\b\w+\b"
 
 
 def available() -> bool:
@@ -50,6 +51,16 @@ class TextModel:
             return np.full(len(texts), self.share, dtype=np.float64)
         found = self.pipeline.predict_proba(list(texts))[:, 1]
         return np.asarray(found, dtype=np.float64)
+
+    def strongest(self, most: int) -> tuple[list[str], list[str]]:
+        """Return the words that speak most for target 1, and most against it, in any text."""
+        if self.pipeline is None:
+            return [], []
+        vectoriser, regression = (step for _, step in self.pipeline.steps)
+        names, weights = vectoriser.get_feature_names_out(), regression.coef_[0]
+        order = np.argsort(weights, kind="stable")
+        for_it = [str(names[k]) for k in order[::-1][:most] if weights[k] > 0]
+        return for_it, [str(names[k]) for k in order[:most] if weights[k] < 0]
 
     def reasons(self, text: str, *, most: int = 5) -> tuple[list[str], list[str]]:
         """Return the words of a text that speak most for target 1, and most against it."""
@@ -146,7 +157,7 @@ def fit(texts: Sequence[str], targets: FloatArray1D) -> TextModel:
     doubled = [t for t, u in zip([*texts, *texts], used.tolist(), strict=True) if u]
     # single letters and digits are words too: no text may be without any
     words = TfidfVectorizer(
-        sublinear_tf=True, ngram_range=(1, 2), max_features=_WORDS, token_pattern=r"(?u)\b\w+\b"
+        sublinear_tf=True, ngram_range=(1, 2), max_features=_WORDS, token_pattern=_WORD
     )
     pipeline = make_pipeline(words, LogisticRegression(C=10.0, max_iter=2000))
     try:
@@ -196,11 +207,11 @@ def crossfit(
     probability = np.zeros(len(texts), dtype=np.float64)
     models: list[TextModel] = []
     for k in range(int(fold.max()) + 1):
-        learnt = np.flatnonzero((fold != k) & there)
-        if not learnt.size:
+        learnt = np.flatnonzero((fold != k) & there).tolist()
+        if not learnt:
             return Undefined("all labels are in one fold")
         model = fit([texts[i] for i in learnt], targets[learnt])
-        asked = np.flatnonzero(fold == k)
+        asked = np.flatnonzero(fold == k).tolist()
         probability[asked] = model.predict([texts[i] for i in asked])
         models.append(model)
     return CrossFit(probability, fold, tuple(models))
