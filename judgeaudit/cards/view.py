@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
+from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
@@ -360,6 +361,7 @@ def view(card: JudgeCard) -> View:
         *(_family_section(f, x) for x in (CORRECTED, SOFT) if f.get(x.shown[0]) is not None),
         _outcome_section(f),
         _other_section(f),
+        checked_section(card),
         protocol_section(f),
         provenance_section(f, card),
     ]
