@@ -30,6 +30,7 @@ from judgeaudit.cards.texts_en import (
     CONDITIONS,
     CORRECTED,
     FAMILIES,
+    KNOWLEDGE,
     METRICS,
     SOFT,
     STANCES,
@@ -61,6 +62,7 @@ from judgeaudit.metrics.pis import SCALE
 
 __all__ = ["View", "view"]
 
+_ASKED_FOR: Final = (CORRECTED, KNOWLEDGE, SOFT)
 _TREATED: Final = ("pis", "delta_paper", "delta_debiased")
 
 
@@ -336,8 +338,12 @@ def _outcome_section(f: Figures) -> Section:
     )
 
 
+def _has(f: Figures, metric: str) -> bool:
+    return any(s.metric == metric for s in f.scores.scores)
+
+
 def _other_section(f: Figures) -> Section | None:
-    placed = {m for fam in (*FAMILIES, CORRECTED, SOFT) for m in (*fam.shown, *fam.folded)} | {
+    placed = {m for fam in (*FAMILIES, *_ASKED_FOR) for m in (*fam.shown, *fam.folded)} | {
         "outcome_rate"
     }
     rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
@@ -358,7 +364,7 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
-        *(_family_section(f, x) for x in (CORRECTED, SOFT) if f.get(x.shown[0]) is not None),
+        *(_family_section(f, x) for x in _ASKED_FOR if _has(f, x.shown[0])),
         _outcome_section(f),
         _other_section(f),
         checked_section(card),

@@ -70,6 +70,13 @@ def _card(
             help="TOML file (by, items, contamination): what no run can know, stated by somebody."
         ),
     ] = None,
+    confidence: Annotated[
+        str | None,
+        typer.Option(
+            help="Add what the judge knows of itself, reasons compared by: lexical, or asked (see "
+            "`confidence`)."
+        ),
+    ] = None,
 ) -> None:
     """Make the Judge Card of a run again from its ledger alone."""
     from judgeaudit import audit, cards
@@ -81,6 +88,7 @@ def _card(
         certificates=certificates or (),
         labels=labels,
         statements=statements,
+        confidence=confidence,
     )
     if form == "all":
         for path in cards.write(card, out or audit.folder_of(run)).values():

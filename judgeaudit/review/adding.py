@@ -36,18 +36,14 @@ class Statements(Record):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Scores, flags and facts that are put beside those of the ledger."""
+    """Scores and facts that are put beside those of the ledger."""
 
     scores: tuple[Score, ...]
     facts: dict[str, Any]
-    reasons: dict[str, str]
 
     def to(self, scores: ScoreSet, facts: RunFacts) -> tuple[ScoreSet, RunFacts]:
         """Return scores and facts with what is added."""
-        more = {
-            "scores": scores.scores + self.scores,
-            "reasons": scores.reasons | self.reasons,
-        }
+        more = {"scores": scores.scores + self.scores}
         extra = facts.extra | self.facts
         return scores.model_copy(update=more), facts.model_copy(update={"extra": extra})
 
@@ -73,6 +69,7 @@ def added_to(
     *,
     labels: Path | None = None,
     statements: Path | None = None,
+    confidence: str | None = None,
 ) -> Added:
     """Gather what stands beside a run.
 
@@ -86,11 +83,16 @@ def added_to(
         Human labels on a random few items, for a section on corrected rates.
     statements : path, optional
         A TOML file with what no run can know; see `Statements`.
+    confidence : {"lexical", "asked"}, optional
+        Adds what the judge knows of itself; see `review.knowing.knowledge_of_run`.
     """
     from judgeaudit.review.correcting import corrected_of
+    from judgeaudit.review.knowing import knowledge_of_run
 
     scores = () if labels is None else corrected_of(view, labels)
     facts: dict[str, Any] = {}
     if statements is not None:
         facts["statements"] = read_statements(statements).model_dump(exclude_defaults=True)
-    return Added(scores, facts, {})
+    if confidence is not None:
+        scores += knowledge_of_run(view, folder, entailment=confidence).scores
+    return Added(scores, facts)

@@ -120,6 +120,9 @@ class Reply(Record):
     p_source : str, optional
         Where that probability comes from ("token log-probabilities"); numbers of two sources are
         never mixed.
+    p_true : float, optional
+        Probability of True given that the answer is True or False: where a judge was asked about
+        its own verdict.
     """
 
     text: str | None
@@ -137,6 +140,7 @@ class Reply(Record):
     batch_id: str | None = None
     p_unsafe: float | None = Field(default=None, ge=0, le=1)
     p_source: str | None = None
+    p_true: float | None = Field(default=None, ge=0, le=1)
 
 
 class Verdict(Record):
