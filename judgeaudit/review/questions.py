@@ -19,7 +19,7 @@ __all__ = ["PAIRS", "Question", "Source", "asking_of", "items_of", "questions_of
 Source = Literal["p_true", "p_ik", "entailment"]
 
 PAIRS: Final = 1000
-"""The number of a pair of reasons is this times the repeat of the first, plus that of the second."""
+"""A pair of reasons has as number this times the first repeat, plus the second."""
 
 _SLOTS: Final[dict[Source, tuple[str, ...]]] = {
     "p_true": ("verdict",),

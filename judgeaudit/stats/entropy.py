@@ -62,7 +62,7 @@ class LexicalEntailment:
     (True, False)
     """
 
-    def __init__(self, share: float = 0.75) -> None:
+    def __init__(self, share: float = 0.6) -> None:
         self.share = share
 
     @property
