@@ -248,7 +248,11 @@ def test_a_server_that_tells_no_log_probabilities_gives_no_confidence(tmp_path):
 def test_an_answer_that_is_neither_true_nor_false_is_no_answer(tmp_path):
     def evades(body, n, k):
         last = body["messages"][-1]["content"]
-        return Answer(body=completion("Perhaps.")) if "Is this verdict" in last else knowing(body, n, k)
+        return (
+            Answer(body=completion("Perhaps."))
+            if "Is this verdict" in last
+            else knowing(body, n, k)
+        )
 
     with Loopback(evades) as server:
         folder = judged(server, tmp_path, n=3)
