@@ -17,6 +17,7 @@ from judgeaudit.stats._auroc import auroc
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.intervals import clustered_wilson
 
 __all__ = ["Source", "ece_top_label", "knowledge_of", "knowledge_scores"]
 
@@ -133,7 +134,11 @@ def knowledge_of(
         chance = Undefined(_NOT_A_CHANCE)
         return told, estimate(chance, chance), estimate(chance, chance)
     gap = said - hit
-    ends = [adjusted_t(cluster_sums(v, of), level=level) for v in (gap, gap**2)]
+    # squared errors lie in 0 to 1, gaps in -1 to 1
+    ends = (
+        adjusted_t(cluster_sums(gap, of), level=level),
+        clustered_wilson(cluster_sums(gap**2, of), level=level),
+    )
     ece = ece_top_label(said, hit)
     return (
         told,

@@ -141,9 +141,7 @@ def knowledge_of_run(
     sources += _entropy(calls, folder, entailment, rule)
     for source in sources:
         if not np.isfinite(source.confidence).any():
-            missing.setdefault(
-                source.name, source.note or "no call has a confidence of this source"
-            )
+            missing.setdefault(source.name, "no call has a confidence of this source")
     kept = [s for s in sources if np.isfinite(s.confidence).any()]
     scores = knowledge_scores(
         kept,

@@ -100,3 +100,11 @@ def test_datasets_have_rows_of_their_own_only_where_there_are_several():
     assert {"s"} == {s.stratum for s in one}
     values = {s.stratum: s.value for s in two if s.metric == "knowledge_auroc"}
     assert {"s": 0.75, "s, on a": 1.0, "s, on b": 0.0} == values
+
+
+def test_the_brier_scores_interval_stays_within_0_and_1():
+    brier = knowledge_of(
+        Source("s", np.array([0.9, 0.2, 0.8])), np.array([True, False, False]), np.arange(3)
+    )[2]
+    assert isinstance(brier.interval, Interval)
+    assert 0 <= brier.interval.low < brier.value < brier.interval.high <= 1
