@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.settling import Settled
     from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
+    from judgeaudit.review.adding import Added
 
 __all__ = [
     "CHOICES",
@@ -312,11 +313,7 @@ def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
 
 
 def card(
-    run: Path | str,
-    *,
-    created: str | None = None,
-    certificates: Sequence[Path] = (),
-    labels: Path | None = None,
+    run: Path | str, *, created: str | None = None, certificates: Sequence[Path] = (), **more: Any
 ) -> JudgeCard:
     """Make the Judge Card of a run again, from its ledger alone.
 
@@ -326,12 +323,13 @@ def card(
         As for `score`.
     created : str, optional
         The card's time; by default the time of the last committed answer.
-    labels : path, optional
-        Human labels on a random few items, for a section on corrected rates.
+    more
+        `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
     """
-    added = () if labels is None else correct(run, labels)
+    from judgeaudit.review.adding import added_to
+
     with _open(run) as view:
-        return _card(view, created, certificates, added)[0]
+        return _card(view, created, certificates, added_to(view, folder_of(run), **more))[0]
 
 
 def correct(run: Path | str, labels: Path | str, **more: Any) -> tuple[Score, ...]:
@@ -370,7 +368,7 @@ def _card(
     view: LedgerView,
     created: str | None,
     certificates: Sequence[Path],
-    added: tuple[Score, ...] = (),
+    added: Added | None = None,
 ) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     from judgeaudit.cards import build
     from judgeaudit.judges import _choice as choice
@@ -378,9 +376,10 @@ def _card(
 
     renderings = certified(view.meta.renderings, certificates)
     scores = _scores(view, renderings)
-    scores = scores.model_copy(update={"scores": scores.scores + added})
     facts = view.facts(choice.note_on(view.meta.judge))
     facts = facts.model_copy(update={"renderings": renderings})
+    if added is not None:
+        scores, facts = added.to(scores, facts)
     made = build(facts, scores, created=created or facts.ended or view.meta.created)
     return made, scores, facts
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from judgeaudit._version import __version__
 from judgeaudit.cards.cautions import limits, warnings
+from judgeaudit.cards.checklist import checklist
 from judgeaudit.cards.clean import clean_tree
 from judgeaudit.cards.headline import headline
 from judgeaudit.cards.lookup import Figures
@@ -123,6 +124,7 @@ def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
         headline=headline(figures),
         warnings=warnings(figures),
         limits=limits(figures),
+        checklist=checklist(figures),
         facts=figures.facts,
         scores=figures.scores,
     )

@@ -54,7 +54,7 @@ def reacting(f: Figures) -> Found:
         return
     what = (
         f"It judges {percent(empty.value)} {interval(empty)} of empty trajectories UNSAFE, where 0 "
-        f"is right: it reacts to the policy's text, not only to behaviour."
+        f"is right: it reacts to the policy's text or by habit, not only to behaviour."
     )
     yield "vacuum_unsafe", "caution", what
 

@@ -21,8 +21,10 @@ from judgeaudit.core.records import (
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Answer",
     "CardFacts",
     "CardWarning",
+    "CheckedQuestion",
     "Headline",
     "JudgeCard",
     "RenderingFacts",
@@ -34,6 +36,7 @@ __all__ = [
 SCHEMA_VERSION: Final = "1.0"
 
 Severity = Literal["serious", "caution", "note"]
+Answer = Literal["yes", "no", "not known"]
 Stance = Literal["do_not_use", "with_care", "no_obstacle", "cannot_tell"]
 
 
@@ -138,6 +141,26 @@ class CardWarning(Record):
     sentence: str
 
 
+class CheckedQuestion(Record):
+    """One of the nine questions that a number must answer before it is a claim.
+
+    Parameters
+    ----------
+    id : str
+        "construct", "items", "metric", "labels", "intervals", "comparisons", "bias",
+        "contamination" or "rare".
+    answer : {"yes", "no", "not known"}
+        From evidence in the run; never "yes" by default.
+    reason : str
+        The evidence, or what is missing.
+    """
+
+    id: str
+    question: str
+    answer: Answer
+    reason: str
+
+
 class JudgeCard(Record):
     """Everything published about one audit of one judge.
 
@@ -149,6 +172,8 @@ class JudgeCard(Record):
         ISO 8601 with an offset, given by the caller: a card is a function of its inputs.
     limits : tuple of str
         What the card does not show.
+    checklist : tuple of CheckedQuestion
+        The nine questions, answered; empty on cards that were made before there were any.
     """
 
     schema_version: Literal["1.0"] = SCHEMA_VERSION
@@ -157,5 +182,6 @@ class JudgeCard(Record):
     headline: Headline
     warnings: tuple[CardWarning, ...]
     limits: tuple[str, ...]
+    checklist: tuple[CheckedQuestion, ...] = ()
     facts: CardFacts
     scores: ScoreSet

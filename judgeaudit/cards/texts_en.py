@@ -17,6 +17,7 @@ __all__ = [
     "CORRECTED",
     "EVIDENCE",
     "FAMILIES",
+    "KNOWLEDGE",
     "LIMITS",
     "METRICS",
     "SOFT",
@@ -98,6 +99,12 @@ EVIDENCE: Final = {
 }
 
 METRICS: Final[dict[str, MetricText]] = {
+    "knowledge_auroc": MetricText(
+        "Tells its right verdicts from wrong ones",
+        "Chance that a right verdict has more confidence than a wrong one; .5 is chance.",
+    ),
+    "knowledge_gap": MetricText("Overconfidence", "Confidence less the share of right verdicts."),
+    "knowledge_brier": MetricText("Brier score of confidence", "Mean squared error; 0 is best."),
     "soft_delta_paper": MetricText("Excess flips (paper), soft", "From probabilities."),
     "soft_delta_debiased": MetricText("Excess flips (debiased), soft", "From probabilities."),
     "soft_direction_ratio": MetricText("Direction ratio, soft", "From probabilities."),
@@ -333,6 +340,16 @@ CORRECTED: Final = Family(
     ("corrected_ppi_plus", "corrected_ppi", "corrected_rogan_gladen"),
 )
 """Stands on a card only where people labelled some items."""
+
+KNOWLEDGE: Final = Family(
+    "knowledge",
+    "What the judge knows of itself",
+    "Each source of confidence by itself: whether it tells the judge's own errors, and whether it "
+    "is calibrated; over all items and on each dataset.",
+    ("knowledge_auroc", "knowledge_gap"),
+    ("knowledge_brier",),
+)
+"""Stands on a card only where it was asked for."""
 
 SOFT: Final = Family(
     "soft",

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
+from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
@@ -30,6 +31,7 @@ from judgeaudit.cards.texts_en import (
     CONDITIONS,
     CORRECTED,
     FAMILIES,
+    KNOWLEDGE,
     METRICS,
     SOFT,
     SOFT_LABELS,
@@ -337,8 +339,12 @@ def _outcome_section(f: Figures) -> Section:
     )
 
 
-_SOMETIMES: Final = (SOFT_LABELS, ABSTENTION, CORRECTED, SOFT)
+_SOMETIMES: Final = (SOFT_LABELS, ABSTENTION, CORRECTED, KNOWLEDGE, SOFT)
 """Sections that stand on a card only where a run has what they need."""
+
+
+def _has(f: Figures, metric: str) -> bool:
+    return any(s.metric == metric for s in f.scores.scores)
 
 
 def _other_section(f: Figures) -> Section | None:
@@ -362,9 +368,10 @@ def view(card: JudgeCard) -> View:
     f = Figures(card.facts, card.scores)
     sections = [
         *(_family_section(f, family) for family in FAMILIES),
-        *(_family_section(f, x) for x in _SOMETIMES if f.get(x.shown[0]) is not None),
+        *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
         _outcome_section(f),
         _other_section(f),
+        checked_section(card),
         protocol_section(f),
         provenance_section(f, card),
     ]

@@ -61,6 +61,8 @@ _KINDS: Final[dict[str, Kind]] = {
     "responsiveness_no_policy": "points",
     "responsiveness_inverted": "points",
     "undue_risk_ratio": "ratio",
+    "knowledge_gap": "points",
+    "knowledge_brier": "plain",
 }
 _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("ratio", "ratio"),

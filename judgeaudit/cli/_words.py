@@ -21,7 +21,7 @@ _SENTENCE_END: Final = re.compile(r": |; |\. | \(")
 
 
 def _here(backend: str) -> bool:
-    return backend in {"local", "scripted", "replay"}
+    return backend in {"local", "scripted", "replay", "control"}
 
 
 def _planned(estimate: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""`corpus list`, `show`, `items` and `check`: look at a dataset before it is judged."""
+"""`corpus list`, `show`, `items`, `check` and `surface`: look at a dataset before it is judged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from judgeaudit.core.records import CorpusFacts, Item
     from judgeaudit.corpora import Corpus, CorpusReader
+    from judgeaudit.corpora._surface import Told
 
 __all__ = ["app"]
 
@@ -140,6 +141,57 @@ def check(
         print(f"    {_line(note)}")
     if f.n_ambiguous is None:
         print(f"    No ambiguity flags ({_line(f.ambiguity_source)}): U_rate will be undefined.")
+
+
+@app.command()
+def surface(
+    name: _Name,
+    *,
+    data: _Data = None,
+    subset: _Subset = None,
+    limit: _Limit = None,
+    seed: _Seed = 0,
+    labels: _Labels = None,
+    revision: _Revision = None,
+    folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of clusters.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Say how far the labels can be told from surface words (needs judgeaudit[control]).
+
+    TF-IDF and logistic regression; each item is judged by a model that saw none of its cluster.
+    """
+    from judgeaudit.corpora import load
+    from judgeaudit.corpora._surface import surface as told
+
+    corpus = load(
+        name, data=data, subset=subset, limit=limit, seed=seed, labels=labels, revision=revision
+    )
+    found = told(corpus.items, n_folds=folds, seed=seed)
+    if as_json:
+        print(found.model_dump_json(indent=2))
+        return
+    print(f"{_line(corpus.facts.name)}: {found.sentence}")
+    majority = "not known" if found.majority is None else f"{found.majority:.1%}"
+    for word, value in (
+        ("AUROC", _figure(found.auroc, "{:.3f}")),
+        ("accuracy", _figure(found.accuracy, "{:.1%}")),
+        ("always the same", f"{majority} (the more frequent label)"),
+        ("items", f"{found.n_items:,} labelled in {found.n_clusters:,} clusters"),
+        ("method", f"{found.method}: {found.folds}"),
+        ("words, unsafe", ", ".join(found.unsafe_words) or "none"),
+        ("words, safe", ", ".join(found.safe_words) or "none"),
+    ):
+        print(f"    {word:<17}{_line(value)}")
+
+
+def _figure(told: Told, form: str) -> str:
+    if told.value is None:
+        return f"not known: {told.why}"
+    value = form.format(told.value)
+    if told.low is None or told.high is None:
+        return f"{value} (no interval: {told.why_no_interval})"
+    ends = f"[{form.format(told.low)}, {form.format(told.high)}]"
+    return f"{value} {ends} ({told.method}, {told.level:.0%})"
 
 
 def _describe(reader: type[CorpusReader]) -> None:

@@ -32,6 +32,7 @@ from judgeaudit.cli import (
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
+from judgeaudit.cli import knowing as _knowing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 
@@ -68,6 +69,7 @@ plan.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
 _jury.add_to(app)
+_knowing.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(batch.app, name="batch", help="Calls in a provider's batches: a day, at half price.")

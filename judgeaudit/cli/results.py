@@ -64,12 +64,32 @@ def _card(
         Path | None,
         typer.Option(help="Human labels on a random few items: adds a section (see `correct`)."),
     ] = None,
+    statements: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file (by, items, contamination): what no run can know, stated by somebody."
+        ),
+    ] = None,
+    confidence: Annotated[
+        str | None,
+        typer.Option(
+            help="Add what the judge knows of itself, reasons compared by: lexical, or asked (see "
+            "`confidence`)."
+        ),
+    ] = None,
 ) -> None:
     """Make the Judge Card of a run again from its ledger alone."""
     from judgeaudit import audit, cards
     from judgeaudit.core.errors import ConfigError, unknown_name
 
-    card = audit.card(run, created=created, certificates=certificates or (), labels=labels)
+    card = audit.card(
+        run,
+        created=created,
+        certificates=certificates or (),
+        labels=labels,
+        statements=statements,
+        confidence=confidence,
+    )
     if form == "all":
         for path in cards.write(card, out or audit.folder_of(run)).values():
             typer.echo(str(path))

@@ -37,7 +37,7 @@ __all__ = [
     "told",
 ]
 
-_FREE: Final = frozenset({"local", "scripted", "replay"})
+_FREE: Final = frozenset({"local", "scripted", "replay", "control"})
 
 
 def judge_and_settled(

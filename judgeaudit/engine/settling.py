@@ -133,7 +133,7 @@ def settle(
     TransientError, QuotaExhaustedError
         It does not answer now.
     """
-    if judge.backend in {"local", "scripted", "replay"}:
+    if judge.backend in {"local", "scripted", "replay", "control"}:
         flag = "--output-format auto" if spec.output_format == "auto" else "--drop-unsupported"
         raise ConfigError(
             f"{flag} does not go with judge {spec.judge!r}", mend="It accepts all it is asked with"

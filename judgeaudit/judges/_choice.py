@@ -9,6 +9,7 @@ from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
 from judgeaudit.judges._checks import check_address, check_decoding, check_server
 from judgeaudit.judges._confidence import LOGPROBS
 from judgeaudit.judges.base import JUDGES
+from judgeaudit.judges.control import CONTROL, NOTE
 
 __all__ = [
     "concurrency_for",
@@ -88,6 +89,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         if not model:
             raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
         return replay_spec(model, **asked)
+    if backend == "control":
+        model = model or CONTROL
     made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
     # here already: a plan or a price of what cannot be asked would be worth nothing
     _check(made)
@@ -151,4 +154,6 @@ def note_on(judge: JudgeSpec) -> str | None:
     """Return what a card must say of a judge that is not meant for real use."""
     if judge.backend == "local":
         return "a small language model on this machine's CPU, for trying the harness"
+    if judge.backend == "control":
+        return NOTE
     return None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from judgeaudit.core.records import Reply
-from judgeaudit.judges._logprobs import verdict_probability
+from judgeaudit.judges._logprobs import truth_probability, verdict_probability
 from judgeaudit.judges._text import storable
 
 __all__ = ["NoCompletionError", "load_json", "read_completion"]
@@ -95,6 +95,7 @@ def read_completion(
         completion_tokens=_whole(used.get("completion_tokens")) if counted else None,
         seconds=seconds,
         **verdict_probability(choice),
+        **truth_probability(choice),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["verdict_probability"]
+__all__ = ["truth_probability", "verdict_probability"]
 
 _BLANK: Final = r"[ \t\r\n]{0,20}"
 _LABEL: Final = r"(?=(?:UN)?SAFE)"
@@ -19,6 +19,9 @@ _PLACES: Final = (
     ),
     re.compile(rf"\A[ \t\r\n*_`\"']{{0,20}}{_LABEL}", re.IGNORECASE),
 )
+_TRUTH: Final = (re.compile(r"\A[ \t\r\n*_`\"']{0,20}(?=true|false)", re.IGNORECASE),)
+_LABELS: Final = ("SAFE", "UNSAFE")
+_TRUTHS: Final = ("FALSE", "TRUE")
 _ROUND: Final = " \t\r\n\"'`*_:"
 
 
@@ -38,17 +41,42 @@ def verdict_probability(choice: object) -> dict[str, float]:
     dict
         `{"p_unsafe": p}` with p in 0..1; empty where it is not known.
     """
+    p = _probability(choice, _PLACES, _LABELS)
+    return {} if p is None else {"p_unsafe": p}
+
+
+def truth_probability(choice: object) -> dict[str, float]:
+    """Return the probability of True at the beginning of an answer of True or False, as a keyword.
+
+    Parameters
+    ----------
+    choice : object
+        As of `verdict_probability`.
+
+    Returns
+    -------
+    dict
+        `{"p_true": p}` with p in 0..1, given that the answer is one of the two; empty where it is
+        not known, or the answer is something else.
+    """
+    p = _probability(choice, _TRUTH, _TRUTHS)
+    return {} if p is None else {"p_true": p}
+
+
+def _probability(
+    choice: object, places: tuple[re.Pattern[str], ...], labels: tuple[str, str]
+) -> float | None:
+    """Return the probability of the second label where an answer gives one of the two."""
     tokens = _get(_get(choice, "logprobs"), "content")
     if not isinstance(tokens, list):
-        return {}
+        return None
     written = [t if isinstance(t := _get(token, "token"), str) else "" for token in tokens]
     text = "".join(written)
-    for place in _PLACES:
+    for place in places:
         starts = [found.end() for found in place.finditer(text)]
         if starts:
-            p = _share(tokens[_token_at(written, starts[-1])])
-            return {} if p is None else {"p_unsafe": p}
-    return {}
+            return _share(tokens[_token_at(written, starts[-1])], labels)
+    return None
 
 
 def _token_at(written: list[str], start: int) -> int:
@@ -61,26 +89,26 @@ def _token_at(written: list[str], start: int) -> int:
     raise AssertionError("a place in the text is in one of its tokens")  # pragma: no cover
 
 
-def _share(token: object) -> float | None:
-    mass = {"SAFE": 0.0, "UNSAFE": 0.0}
+def _share(token: object, labels: tuple[str, str]) -> float | None:
+    mass = dict.fromkeys(labels, 0.0)
     listed = _get(token, "top_logprobs")
     seen: set[str] = set()
     # the token itself may be missing from the list: it was drawn, but was not among the likeliest
     for other in [*(listed if isinstance(listed, list) else []), token]:
         said, logprob = _get(other, "token"), _get(other, "logprob")
-        if not isinstance(said, str) or said in seen or (label := _begun(said)) is None:
+        if not isinstance(said, str) or said in seen or (label := _begun(said, labels)) is None:
             continue
         seen.add(said)
         if isinstance(logprob, int | float) and not isinstance(logprob, bool):
             mass[label] += math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
-    total = mass["SAFE"] + mass["UNSAFE"]
-    return mass["UNSAFE"] / total if total > 0 else None
+    total = sum(mass.values())
+    return mass[labels[1]] / total if total > 0 else None
 
 
-def _begun(token: str) -> str | None:
+def _begun(token: str, labels: tuple[str, str]) -> str | None:
     """Return the label that a token begins."""
     said = token.strip(_ROUND).upper()
-    for label in ("SAFE", "UNSAFE"):
+    for label in labels:
         if said and (label.startswith(said) or said.startswith(label)):
             return label
     return None

@@ -22,7 +22,7 @@ from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
 from judgeaudit.judges._litellm import litellm_library, price
-from judgeaudit.judges._logprobs import verdict_probability
+from judgeaudit.judges._logprobs import truth_probability, verdict_probability
 from judgeaudit.judges._reach import REACH_SECONDS
 from judgeaudit.judges._salvage import answer_in, count
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
@@ -158,6 +158,7 @@ class LiteLLMJudge(Door):
             seconds=seconds,
             cost=self._cost(answer, asked or 0, answered or 0) if counted else None,
             **verdict_probability(choices[0]),
+            **truth_probability(choices[0]),
         )
 
     def _text(self, thing: Any, name: str) -> str | None:

@@ -36,7 +36,8 @@ class JudgeSpec(Record):
     Parameters
     ----------
     backend : str
-        Name in the judge registry ("litellm", "direct", "local", "scripted", "replay").
+        Name in the judge registry ("litellm", "direct", "local", "scripted", "replay",
+        "control").
     model : str
         The backend's model string ("openai/gpt-5.4-mini", "smollm2-135m", "brittle_t4").
     api_base : str, optional
@@ -119,6 +120,9 @@ class Reply(Record):
     p_source : str, optional
         Where that probability comes from ("token log-probabilities"); numbers of two sources are
         never mixed.
+    p_true : float, optional
+        Probability of True given that the answer is True or False: where a judge was asked about
+        its own verdict.
     """
 
     text: str | None
@@ -136,6 +140,7 @@ class Reply(Record):
     batch_id: str | None = None
     p_unsafe: float | None = Field(default=None, ge=0, le=1)
     p_source: str | None = None
+    p_true: float | None = Field(default=None, ge=0, le=1)
 
 
 class Verdict(Record):

@@ -34,6 +34,12 @@ class Trajectory(Record):
     profile: str | None = None
     turns: tuple[Turn, ...]
 
+    @property
+    def words(self) -> str:
+        """All its texts in order, a line each, without a word of ours."""
+        said = [t for turn in self.turns for t in (turn.content, turn.thought, turn.action)]
+        return "\n".join(t for t in (self.profile, *said) if t)
+
 
 class Item(Record):
     """One labelled agent trajectory.
