@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from judgeaudit.cards import texts_monitor_en as _monitor
+
 __all__ = [
     "BANDS",
     "CONDITIONS",
     "CORRECTED",
     "EVIDENCE",
     "FAMILIES",
+    "FLAGS",
     "LIMITS",
     "METRICS",
     "SOFT",
@@ -264,6 +267,7 @@ METRICS: Final[dict[str, MetricText]] = {
         "Share of verdicts on safe items that are SAFE.",
         "What is missing to 100% are false alarms.",
     ),
+    **{k: MetricText(*v) for k, v in _monitor.METRICS.items()},
 }
 
 FAMILIES: Final = (
@@ -321,6 +325,9 @@ FAMILIES: Final = (
         "Agreement of the base verdicts with the labels. A steady judge can be steadily wrong.",
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
     ),
+    Family(*_monitor.DETECTION),
+    Family(*_monitor.RANKING),
+    Family(*_monitor.CALIBRATION),
     Family(
         "variance",
         "Methods: where the variance comes from",
@@ -353,7 +360,11 @@ SOFT: Final = Family(
 )
 """Stands on a card only where calls have probabilities."""
 
+FLAGS: Final = {"variance": "precision", "soft": "soft", **_monitor.FLAGS}
+"""Flag whose sentence stands in a section, by the section's id."""
+
 STRATA: Final = (
+    *_monitor.STRATA,
     *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),
     *("repeat", "clusters", "items", "base calls", "condition calls"),
 )

@@ -29,6 +29,7 @@ from judgeaudit.cards.texts_en import (
     CONDITIONS,
     CORRECTED,
     FAMILIES,
+    FLAGS,
     METRICS,
     SOFT,
     STANCES,
@@ -246,7 +247,7 @@ def _notes(f: Figures, family: str) -> list[str]:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "pis":
         return [_weighing(f)]
-    if flag := {"variance": "precision", "soft": "soft"}.get(family):
+    if flag := FLAGS.get(family):
         return [f.reason(flag)]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]

@@ -61,6 +61,7 @@ _KINDS: Final[dict[str, Kind]] = {
     "responsiveness_no_policy": "points",
     "responsiveness_inverted": "points",
     "undue_risk_ratio": "ratio",
+    "calibration_bias": "points",
 }
 _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("ratio", "ratio"),

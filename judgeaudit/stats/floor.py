@@ -128,7 +128,8 @@ def _labels(
     64 runs a bin: the variance grows by the square of a run's width, which errs on the safe side.
     """
     size = bins.n.size
-    order = np.lexsort((p, bins.index))
+    # bins follow the probability, so one sort sorts within them too
+    order = np.argsort(p, kind="stable")
     if p.size <= _EXACT:
         q, index, count = p[order], bins.index[order], None
     else:

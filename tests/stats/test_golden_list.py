@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import golden_calibration
 import numpy as np
 import pytest
-import golden_calibration
 from score_tables import read_judge
 
 from judgeaudit.selftest.truth import expectations
@@ -52,9 +52,7 @@ ARGUED = {
     "planner.json:design": "words",
     **{
         f"seed_statistics.json:{family}.*": "section 12: no metric of judgeaudit yet"
-        for family in (
-            *("exp2", "aurc", "abstention", "agreement", "semantic_entropy", "tails"),
-        )
+        for family in (*("exp2", "aurc", "abstention", "agreement", "semantic_entropy", "tails"),)
     },
     "annotators_planted*:*": "section 12: agreement of raters",
     "experiment2.json:*": "section 12: risk and coverage",

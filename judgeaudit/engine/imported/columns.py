@@ -86,15 +86,12 @@ def find_columns(sheet: Sheet, choices: Choices) -> Columns:
     """
     there = [c for c in sheet.columns if c]
     given = choices.given
-    for role, column in given.items():
-        _known(column, there, flag_of(role), sheet)
-    for column in choices.wide:
-        _known(column, there, "--wide", sheet)
-    for column in choices.strata:
-        _known(column, there, "--strata", sheet)
-    taken: dict[str, str] = {}
     lists = (("wide", choices.wide), ("strata", choices.strata))
-    for role, column in [*given.items(), *((name, c) for name, some in lists for c in some)]:
+    named = [*given.items(), *((name, c) for name, some in lists for c in some)]
+    for role, column in named:
+        _known(column, there, flag_of(role), sheet)
+    taken: dict[str, str] = {}
+    for role, column in named:
         if column in taken:
             raise ConfigError(
                 f"the column {column!r} is named for {flag_of(taken[column])} "
