@@ -131,7 +131,7 @@ RANKING: Final = (
     "ranking",
     "Scores and thresholds",
     (
-        "How likely UNSAFE an item is to the judge, from one source that is named with each figure: "
+        "How likely UNSAFE an item is to the judge, from one source, named with each figure: "
         "how well that ranks, and what a threshold or an audit makes of it."
     ),
     ("auroc", "partial_auroc", "average_precision", "held_out_tpr", "held_out_fpr"),
