@@ -229,3 +229,10 @@ def test_intervals_of_means_cover():
     assert isinstance(mean_interval(np.zeros(3), np.zeros(3, np.int64)), Undefined)
     none = mean_interval(np.zeros(50), np.arange(50))
     assert none.low == 0.0 < none.high < 0.15
+
+
+def test_an_error_of_0_has_an_interval_that_is_no_point():
+    p, y, rng = np.zeros(100), np.zeros(100, np.bool_), np.random.default_rng(0)
+    found = floor_of(p, y, equal_width(p, y, 10), np.arange(100), rng)
+    assert (0.0, 1.0) == (found.interval.low, found.p_value)
+    assert pytest.approx(1 - 0.05**0.01) == found.interval.high
