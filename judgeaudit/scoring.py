@@ -15,7 +15,15 @@ from judgeaudit.metrics import METRICS, View
 from judgeaudit.metrics.failures import HEADLINES
 from judgeaudit.stats.clusters import kish_clusters
 
-__all__ = ["ON_REQUEST", "ORDER", "score"]
+__all__ = ["MONITOR", "ON_REQUEST", "ORDER", "score"]
+
+MONITOR: Final = (
+    *("fnr", "fpr", "balanced_accuracy", "f1", "ppv", "categories"),
+    *("auroc", "partial_auroc", "average_precision", "tpr_at_fpr", "held_out_threshold"),
+    "catch_rate",
+    *("calibration", "reliability", "brier", "temperature", "calibration_by_category"),
+)
+"""Metrics of the judge as a monitor, beside accuracy, TPR and TNR."""
 
 ORDER: Final = (
     "outcome_rate",
@@ -43,10 +51,7 @@ ORDER: Final = (
     "missed_bound",
     "false_alarm_bound",
     "worst_of_k",
-    *("fnr", "fpr", "balanced_accuracy", "f1", "ppv", "categories"),
-    *("auroc", "partial_auroc", "average_precision", "tpr_at_fpr", "held_out_threshold"),
-    "catch_rate",
-    *("calibration", "reliability", "brier", "temperature", "calibration_by_category"),
+    *MONITOR,
     "agreement",
     "soft_labels",
     "abstention",

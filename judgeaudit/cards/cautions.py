@@ -235,6 +235,8 @@ def _labels(f: Figures) -> Found:
         severity, sentence = _SOURCES[corpus.label_source]
         flags = " and ambiguity flags" if corpus.n_ambiguous is not None else ""
         yield f"labels_{corpus.label_source}", severity, sentence.format(flags=flags)
+    if f.flag("control_group"):
+        yield "no_control_group", "serious", f.reason("control_group")
     if corpus.n_ambiguous is None:
         yield "no_ambiguity", "caution", _no_ambiguity(f)
     if corpus.n_items < _FEW_ITEMS:
@@ -325,7 +327,9 @@ def warnings(figures: Figures) -> tuple[CardWarning, ...]:
 
 def limits(figures: Figures) -> tuple[str, ...]:
     """List what the card does not show, whatever its figures say."""
-    out = [LIMITS[k] for k in ("scope", "judge", "labels", "adversary", "calibration")]
+    out = [LIMITS[k] for k in ("scope", "judge", "labels", "adversary")]
+    if figures.flag("calibration") in {"", "not known"}:
+        out.append(LIMITS["calibration"])
     if not any(r.evidence == "human" for r in figures.facts.renderings):
         out.append(LIMITS["human"])
     run = {c.id for c in figures.facts.protocol.conditions}

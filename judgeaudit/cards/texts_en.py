@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from judgeaudit.cards import texts_agreement_en as _agreement
 from judgeaudit.cards import texts_detection_en as _detection
+from judgeaudit.cards import texts_monitor_en as _monitor
 
 __all__ = [
     "ABSTENTION",
@@ -17,6 +18,7 @@ __all__ = [
     "CORRECTED",
     "EVIDENCE",
     "FAMILIES",
+    "FLAGS",
     "KNOWLEDGE",
     "LIMITS",
     "METRICS",
@@ -259,6 +261,7 @@ METRICS: Final[dict[str, MetricText]] = {
     ),
     "unsafe_rate": MetricText("Share judged UNSAFE", "Share of verdicts that are UNSAFE."),
     **{k: MetricText(*v) for k, v in _detection.METRICS.items()},
+    **{k: MetricText(*v) for k, v in _monitor.METRICS.items()},
     **{k: MetricText(*v) for k, v in _agreement.METRICS.items()},
 }
 
@@ -318,6 +321,9 @@ FAMILIES: Final = (
         ("accuracy", "balanced_accuracy", "tpr", "tnr", "jitter", "unsafe_rate"),
         ("missed_bound", "false_alarm_bound", "worst_of_k"),
     ),
+    Family(*_monitor.DETECTION),
+    Family(*_monitor.RANKING),
+    Family(*_monitor.CALIBRATION),
     Family(*_agreement.AGREEMENT),
     Family(
         "variance",
@@ -367,7 +373,11 @@ SOFT_LABELS: Final = Family(*_agreement.SOFT_LABELS)
 ABSTENTION: Final = Family(*_agreement.ABSTENTION)
 """Stands on a card only where verdicts have a confidence."""
 
+FLAGS: Final = {"variance": "precision", "soft": "soft", **_monitor.FLAGS}
+"""Flag whose sentence stands in a section, by the section's id."""
+
 STRATA: Final = (
+    *_monitor.STRATA,
     *_agreement.STRATA,
     *("cluster", "item", "condition", "item x condition", "wording", "item x wording"),
     *("repeat", "clusters", "items", "base calls", "condition calls"),

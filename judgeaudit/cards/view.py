@@ -31,6 +31,7 @@ from judgeaudit.cards.texts_en import (
     CONDITIONS,
     CORRECTED,
     FAMILIES,
+    FLAGS,
     KNOWLEDGE,
     METRICS,
     SOFT,
@@ -250,7 +251,7 @@ def _notes(f: Figures, family: str) -> list[str]:
         return ["No score is given to a judge that was not shown to respond to the policy."]
     if family == "pis":
         return [_weighing(f)]
-    if flag := {"variance": "precision", "soft": "soft"}.get(family):
+    if flag := FLAGS.get(family):
         return [f.reason(flag)]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]

@@ -63,6 +63,7 @@ _KINDS: Final[dict[str, Kind]] = {
     "undue_risk_ratio": "ratio",
     "knowledge_gap": "points",
     "knowledge_brier": "plain",
+    "calibration_bias": "points",
 }
 _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("ratio", "ratio"),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval
 from judgeaudit.stats.calibration import Bins
 from judgeaudit.stats.clusters import kish_clusters
+from judgeaudit.stats.intervals import clopper_pearson_upper
 
 __all__ = ["CALIBRATED", "FLOOR_TEST", "NOISE_OF_BINS", "Floor", "floor_of"]
 
@@ -43,7 +44,8 @@ class Floor:
         The larger of both p-values.
     interval : Interval
         Error less and plus the larger of both upper quantiles. By the triangle inequality it holds
-        at least as often as stated; its lower end is above 0 exactly where the p-value is at most
+        at least as often as stated; the upper end is the zero-event bound of the clusters or more,
+        its lower end is above 0 exactly where the p-value is at most
         1 - level.
     """
 
@@ -109,12 +111,15 @@ def floor_of(
         (1 + int(np.count_nonzero(x >= error - slack))) / (draws + 1) for x in (drawn, noise)
     )
     low = error - reach
+    # an error of 0 among G clusters bounds it as no event among G does
+    sizes = np.bincount(clusters)
+    least = clopper_pearson_upper(0, kish_clusters(sizes[sizes > 0]), level=level)
     return Floor(
         mean=float(drawn.mean()),
         mean_clusters=float(noise.mean()),
         p_value=p_value,
         interval=Interval(
-            low if low > slack else 0.0, min(1.0, error + reach), level, NOISE_OF_BINS
+            low if low > slack else 0.0, min(1.0, max(least, error + reach)), level, NOISE_OF_BINS
         ),
     )
 
@@ -128,7 +133,8 @@ def _labels(
     64 runs a bin: the variance grows by the square of a run's width, which errs on the safe side.
     """
     size = bins.n.size
-    order = np.lexsort((p, bins.index))
+    # bins follow the probability, so one sort sorts within them too
+    order = np.argsort(p, kind="stable")
     if p.size <= _EXACT:
         q, index, count = p[order], bins.index[order], None
     else:

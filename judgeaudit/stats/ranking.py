@@ -105,7 +105,8 @@ def auroc(
     Figure
         Undefined where only one class occurs. The interval solves (A - t)^2 = z^2 D V(t), V the
         variance of Hanley and McNeil in Newcombe's form and D, 1 or more, how much larger the
-        variance between clusters is at A; so it does not collapse at perfect separation.
+        variance between clusters is than V(A) or than that between items, whichever is smaller; so
+        it does not collapse at perfect separation.
 
     References
     ----------
@@ -133,12 +134,13 @@ def auroc(
     if groups < 2:
         return Figure(value, Undefined("fewer than two clusters"))
     _, df = spread(clusters)
-    design = 1.0
-    if df is not None and value in {0.0, 1.0}:
-        design = max(m / spread(clusters[positive])[0], n / spread(clusters[~positive])[0])
-    elif value not in {0.0, 1.0}:
+    design, between_items = 1.0, float(gaps @ gaps)
+    if between_items > 0:
         variance = groups / (groups - 1) * float(sums @ sums)
-        design = max(1.0, variance / _hanley(value, m, n))
+        # V errs on the wide side for some scores; what clusters add comes on top all the same
+        design = max(1.0, variance / min(_hanley(value, m, n), between_items))
+    elif df is not None:  # separated, or all tied: nothing shows how far clusters go together
+        design = max(m / spread(clusters[positive])[0], n / spread(clusters[~positive])[0])
     tail = 0.5 + level / 2
     z = normal_quantile(tail) if df is None else t_quantile(tail, df)
     low, high = (_solve(value, m, n, z * z * design, end) for end in (0.0, 1.0))

@@ -73,7 +73,12 @@ def log_losses(logits: FloatArray1D, y: BoolArray1D) -> FloatArray1D:
 
 
 def fit_temperature(
-    logits: FloatArray1D, y: BoolArray1D, clusters: IntArray1D, *, level: float = 0.95
+    logits: FloatArray1D,
+    y: BoolArray1D,
+    clusters: IntArray1D,
+    *,
+    level: float = 0.95,
+    near: float = 1.0,
 ) -> Fitted:
     """Fit the temperature T that makes sigmoid(logit / T) most likely.
 
@@ -87,6 +92,8 @@ def fit_temperature(
         Cluster index of each item.
     level : float
         Confidence level.
+    near : float
+        Temperature to begin the search at; the result does not hang on it.
 
     Returns
     -------
@@ -114,13 +121,13 @@ def fit_temperature(
     if slopes(high)[0] <= 0:
         return _beyond("no temperature from 1/20 is best: the probabilities separate the classes")
     # the loss is convex in 1/T, so Newton's step is right where it stays inside the bracket
-    b = 1.0
+    b = min(high, max(low, 1 / near))
     for _ in range(100):
         slope, curve = slopes(b)
         low, high = (b, high) if slope < 0 else (low, b)
         new = b - slope / curve if curve > 0 else -1.0
         new = new if low < new < high else (low + high) / 2
-        done = abs(new - b) <= 1e-13 * b
+        done = abs(new - b) <= 1e-10 * b
         b = new
         if done:
             break
@@ -172,10 +179,12 @@ def cross_fitted(
     numbers = np.unique(fold)
     if numbers.size < 2:
         return Undefined("fewer than two clusters")
-    found = []
+    found: list[float] = []
     for number in numbers:
         here = fold == number
-        fitted = fit_temperature(logits[~here], y[~here], np.zeros(int((~here).sum()), np.int64))
+        alone = np.zeros(int(np.count_nonzero(~here)), np.int64)
+        near = found[-1] if found else 1.0
+        fitted = fit_temperature(logits[~here], y[~here], alone, near=near)
         if isinstance(fitted.value, Undefined):
             return fitted.value
         scaled[here] = logits[here] / fitted.value

@@ -95,7 +95,7 @@ def test_killed_again_and_again_until_it_is_done(server, tmp_path):
     while True:
         child = start(*flags(server, "--batch-requests", "7"), cwd=tmp_path)
         try:
-            child.communicate(timeout=1.0 + 0.4 * lives)
+            child.communicate(timeout=1.2**lives)
         except subprocess.TimeoutExpired:
             kill(child)
             lives += 1

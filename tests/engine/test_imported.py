@@ -312,7 +312,7 @@ def test_categories_of_items(take):
 
 def test_an_item_in_two_categories_is_refused(take):
     text = "item,condition,verdict,risk\na,base,SAFE,x\na,T1,SAFE,y\n"
-    with pytest.raises(CorpusError, match=r"'a' has risk 'y' here and 'x' in .*line 2"):
+    with pytest.raises(CorpusError, match=r"has risk 'y' here and 'x' in .*line 2"):
         take(text, strata="risk")
     with pytest.raises(ConfigError, match=r"no column 'rsk' \(--strata\); did you mean 'risk'"):
         take(text, strata="rsk")

@@ -15,7 +15,9 @@ import pytest
 from judgeaudit.stats._types import Undefined
 from judgeaudit.stats.abstaining import expected_gain, penalty_threshold
 from judgeaudit.stats.agreement import gwet_ac1, krippendorff_alpha
+from judgeaudit.stats.calibration import ece, equal_width
 from judgeaudit.stats.many_raters import fleiss_kappa, many_raters
+from judgeaudit.stats.ranking import auroc
 from judgeaudit.stats.selective import (
     Curve,
     aurc,
@@ -128,7 +130,12 @@ class Experiment:
             coverage = float(part.rpartition("=")[2])
             assert pytest.approx(coverage) == answered.mean()
             return self.curve.risk[np.count_nonzero(answered) - 1]
+        right = ~self.wrong
+        if part.startswith("ece."):
+            return ece(equal_width(self.sure, right, given["M"]))
         return {
+            "auroc_conf_vs_correct": lambda: auroc(self.sure, right, np.arange(10)).value,
+            "brier_conf": lambda: np.mean((self.sure - right) ** 2),
             "aurc": lambda: found.value,
             "aurc_oracle": lambda: found.oracle,
             "aurc_random_expected": lambda: found.chance,
@@ -139,13 +146,9 @@ class Experiment:
         }[part]()
 
 
-OTHERS = ("exp2.auroc", "exp2.brier", "exp2.ece")
-"""Entries on detection and calibration."""
-
-
 @pytest.mark.parametrize("family", ["agreement", "abstention", "aurc", "exp2"])
 def test_every_entry_of_agreement_and_abstention(shared: Path, goldens, family):
-    entries = {k: e for k, e in goldens(f"{family}.").items() if not k.startswith(OTHERS)}
+    entries = goldens(f"{family}.")
     assert entries
     experiment = Experiment(shared)
     checks = {"agreement": agreement, "abstention": abstention, "aurc": ties}

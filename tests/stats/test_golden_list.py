@@ -24,6 +24,16 @@ COVERED = {
     # golden ids -> the test that reads every one of them, and fails on one that it does not know
     "planner.json:rows.*": "stats/test_planning.py::test_planner",
     "planner.json:[adpt]*": "stats/test_planning.py::test_planner",
+    **{
+        f"seed_statistics.json:{family}.*": (
+            "stats/test_golden_entries.py::test_every_entry_of_a_prefix"
+        )
+        for family in (
+            *("rule_of_three", "cp_upper_one_sided", "asr", "multiplicity"),
+            *("pis", "rogan_gladen", "sample_size"),
+        )
+    },
+    "seed_statistics.json:tails.*": "stats/test_golden_calculators.py::test_every_entry_by_id",
     "judge_*:expected_estimates.*": "scoring/test_goldens.py::test_every_expected_number",
     "judge_*:true_parameters_given_items.*": (
         "stats/test_golden_list.py::test_planted_truth_of_every_judge"
@@ -50,7 +60,6 @@ ARGUED = {
     "judge_*:tolerance.*": "how near is near enough; written into the tests",
     "planner.json:formula": "words",
     "planner.json:design": "words",
-    **agreement_goldens.ARGUED,
     **golden_calibration.ARGUED,
 }
 

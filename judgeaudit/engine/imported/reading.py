@@ -10,7 +10,14 @@ from judgeaudit.core.records import Label, Reply, Verdict
 from judgeaudit.corpora._sheet import Sheet
 from judgeaudit.engine.imported.choices import SKIP, Choices
 from judgeaudit.engine.imported.columns import Columns
-from judgeaudit.engine.imported.rows import ItemFacts, RawRow, Read, counted, targets_of
+from judgeaudit.engine.imported.rows import (
+    ItemFacts,
+    RawRow,
+    Read,
+    counted,
+    put_in_category,
+    targets_of,
+)
 from judgeaudit.engine.imported.values import (
     flag,
     is_blank,
@@ -202,23 +209,11 @@ class _Reader:
             known = flag(self._cell(cells, "ambiguous"), "ambiguous", where)
             self._agree(found, "ambiguous", known, n, item)
         for column, at in self._strata:
-            self._stratum(found, column, cells[at], n, item)
+            put_in_category(found, column, cells[at], n, self._sheet)
         for rater, at in self._raters:
             vote = self._label(cells[at], f"the label of rater {rater!r}", where)
             self._agree(found, "votes", vote, n, item, rater=rater)
         return item
-
-    def _stratum(self, item: ItemFacts, column: str, value: object, n: int, name: str) -> None:
-        where = self._sheet.where(n)
-        said = "" if is_blank(value) else name_of(text_of(value), column, where)
-        before = item.strata.setdefault(column, (said, n))
-        if before[0] != said:
-            raise CorpusError(
-                f"item {name!r:.60} has {column} {said!r:.60} here and {before[0]!r:.60} in "
-                f"{self._sheet.at(before[1])}",
-                where=where,
-                mend="An item has one; correct the table",
-            )
 
     def _gold(self, cells: tuple[Any, ...], where: str) -> Label | None:
         return self._label(self._cell(cells, "gold"), "the gold label", where)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.errors import ConfigError, CorpusError
 from judgeaudit.core.records import Label, Reply, Verdict
+from judgeaudit.corpora._sheet import Sheet
 from judgeaudit.engine.imported.choices import Choices, pairs_of
+from judgeaudit.engine.imported.values import is_blank, name_of, text_of
 
-__all__ = ["ItemFacts", "RawRow", "Read", "Row", "counted", "targets_of"]
+__all__ = ["ItemFacts", "RawRow", "Read", "Row", "counted", "put_in_category", "targets_of"]
 
 RawRow = tuple[str, str, int, int, Reply, Verdict]
 """(item, condition, wording, repeat as in the table, reply, verdict)."""
@@ -98,3 +100,22 @@ def counted(raw: list[RawRow]) -> list[Row]:
         cells.setdefault((item, condition, wording), []).append(repeat)
     rank = {key: {r: k for k, r in enumerate(sorted(found))} for key, found in cells.items()}
     return [Row(i, c, w, rank[i, c, w][r], reply, v) for i, c, w, r, reply, v in raw]
+
+
+def put_in_category(item: ItemFacts, column: str, value: object, n: int, sheet: Sheet) -> None:
+    """Note the category of an item, an empty one too.
+
+    Raises
+    ------
+    CorpusError
+        If an earlier row says another.
+    """
+    said = "" if is_blank(value) else name_of(text_of(value), column, sheet.where(n))
+    before = item.strata.setdefault(column, (said, n))
+    if before[0] != said:
+        raise CorpusError(
+            f"the item has {column} {said!r:.60} here and {before[0]!r:.60} in "
+            f"{sheet.at(before[1])}",
+            where=sheet.where(n),
+            mend="An item has one; correct the table",
+        )

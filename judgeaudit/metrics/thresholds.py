@@ -11,7 +11,7 @@ from judgeaudit.metrics._estimate import Better, Estimate, to_score
 from judgeaudit.metrics._judged import Judged, judged
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
-from judgeaudit.stats import operating
+from judgeaudit.stats import thresholds
 from judgeaudit.stats._types import BoolArray1D, IntArray1D, Undefined
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.intervals import clustered_wilson
@@ -35,7 +35,9 @@ def tpr_at_fpr(view: View) -> Report:
         if isinstance(data, Undefined):
             made = Estimate(data, data)
         else:
-            point = operating.tpr_at_fpr(data.p, data.unsafe, data.clusters, rate, level=view.level)
+            point = thresholds.tpr_at_fpr(
+                data.p, data.unsafe, data.clusters, rate, level=view.level
+            )
             made = Estimate(
                 point.value,
                 point.interval,
@@ -81,7 +83,7 @@ _PAIR: Final[tuple[tuple[str, Better], ...]] = (
 def _tested(
     view: View, data: Judged, fold: IntArray1D, rate: float, sets: list[str] | None
 ) -> list[Score]:
-    found = operating.held_out_alarms(data.p, data.unsafe, fold, rate)
+    found = thresholds.held_out_alarms(data.p, data.unsafe, fold, rate)
     here = np.ones(fold.shape, np.bool_)
     if sets is None:
         return _rates(view, data, found, here, stratum=f"fpr {rate:g}", rate=rate)
@@ -111,9 +113,9 @@ def _rates(
             why = Undefined(f"no item is labelled {'UNSAFE' if unsafe else 'SAFE'}")
             made = Estimate(why, why)
         else:
-            alarm, thresholds = found
+            alarm, chosen = found
             sums = cluster_sums(alarm[among].astype(np.float64), data.clusters[among])
-            told = {f"threshold_{k}": t for k, t in thresholds.items() if number in {None, k}}
+            told = {f"threshold_{k}": t for k, t in chosen.items() if number in {None, k}}
             made = Estimate(
                 value=sums.total / sums.n,
                 interval=clustered_wilson(sums, level=view.level),
