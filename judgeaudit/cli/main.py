@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from judgeaudit._version import __version__
-from judgeaudit.cli import _out, batch, corpus, ledger, local, plan, policy, results, selftest
+from judgeaudit.cli import _out, batch, corpus, ledger, local, plan, policy, results, selftest, view
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
@@ -53,6 +53,7 @@ app = typer.Typer(
 audit_verbs.add_to(app)
 results.add_to(app)
 plan.add_to(app)
+view.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
