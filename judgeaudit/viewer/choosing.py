@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgeaudit.core.errors import ConfigError, unknown_name
 from judgeaudit.engine.triage import KINDS
-from judgeaudit.viewer.flips import OUTCOMES
+from judgeaudit.viewer.flips import FLIPPED, OUTCOMES, WAVERING
 
 if TYPE_CHECKING:
     from judgeaudit.viewer.explorer import Explorer, Run
@@ -210,14 +210,17 @@ def _mask(run: Run, f: Filters) -> NDArray[np.bool_]:
 
 
 def _of_outcome(run: Run, outcome: str) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_]
     codes = run.flips.outcome
     if outcome == "all":
         return np.ones(codes.shape, dtype=bool)
     if outcome == "failed":
-        return run.flips.failed > 0
-    if outcome == "any_flip":
-        return (codes == OUTCOMES.index("flipped")) | (codes == OUTCOMES.index("wavering"))
-    return codes == OUTCOMES.index(outcome)
+        found = run.flips.failed > 0
+    elif outcome == "any_flip":
+        found = (codes == FLIPPED) | (codes == WAVERING)
+    else:
+        found = codes == OUTCOMES.index(outcome)
+    return found
 
 
 def _wants(transform: str, column: object) -> bool:

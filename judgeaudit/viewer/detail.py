@@ -17,9 +17,10 @@ from judgeaudit.viewer.wording import side_by_side
 if TYPE_CHECKING:
     from judgeaudit.viewer.explorer import Explorer, Run
 
-__all__ = ["FIELDS", "detail", "long_text"]
+__all__ = ["FIELDS", "compare_all", "detail", "long_text"]
 
 FIELDS: Final = ("text", "rationale", "reasoning", "refusal")
+_SAID: Final = ("thought", "action", "content")
 _MOST_REPLIES: Final = 200
 _REPLIES: Final = """
 SELECT c.position, c.repeat, v.outcome, v.label, v.confidence, r.text, r.rationale, r.reasoning,
@@ -69,6 +70,8 @@ def detail(
     return {
         **row_of(run, cell),
         "run": number,
+        "width": width,
+        "columns": [base, k],
         "planned": found is not None,
         "prompt_sha256": found[0].lower() if found else None,
         "dataset": name(index.items.datasets[item]),
@@ -98,9 +101,21 @@ def _texts(old: str, new: str) -> dict[str, Any]:
     if not old and not new:
         return {"known": False}
     found = side_by_side(old, new)
-    if not found["marked"]:
-        found = found | {"rows": [[old != new, [[False, cut(old)]], [[False, cut(new)]]]]}
-    return {"known": True, **found}
+    rows = [
+        [changed, *([[mark, cut(text)] for mark, text in side] for side in sides)]
+        for changed, *sides in found["rows"]
+    ]
+    return {"known": True, **found, "rows": rows}
+
+
+def compare_all(run: Run) -> None:
+    """Compare each text of a run with base; comparing is slow, and is done once a text."""
+    columns = run.index.columns
+    with run.source.read() as db:
+        base = _part(db, columns[int(run.index.base[0])].part) if run.index.base.size else ""
+        texts = [_part(db, columns[int(k)].part) for k in run.index.contrasts]
+    for text in texts:
+        side_by_side(base, text)
 
 
 def _part(db: sqlite3.Connection, number: int) -> str:
@@ -131,7 +146,10 @@ def _trajectory(body: str) -> dict[str, Any]:
     try:
         found = json.loads(body)
         turns = [
-            {"role": name(t["role"]), **{f: cut(t.get(f)) for f in ("thought", "action", "content")}}
+            {
+                "role": name(t["role"]),
+                **{f: cut(t.get(f)) for f in ("thought", "action", "content")},
+            }
             for t in found["turns"]
         ]
         return {"profile": cut(found.get("profile")), "turns": turns}
@@ -175,21 +193,21 @@ def long_text(explorer: Explorer, number: int, what: str, start: int) -> Any:
         If there is no such text.
     """
     run = explorer.run(number)
-    kind, *rest = what.split("/")
-    with run.source.read() as db:
-        try:
-            if kind == "reply" and rest[1] in FIELDS:
-                sql = f"SELECT {rest[1]} FROM replies WHERE call = ?"  # noqa: S608 (of FIELDS)
-                found = db.execute(sql, (int(rest[0]),)).fetchone()
-                text = None if found is None else found[0]
-            elif kind == "turn":
-                part = int(run.index.items.parts[int(rest[0])])
-                body = json.loads(_part(db, part))
-                text = body["profile"] if rest[1] == "profile" else body["turns"][int(rest[1])][rest[2]]
-            elif kind == "policy":
-                text = _part(db, run.index.columns[int(rest[0])].part)
-            else:
-                raise KeyError(kind)
-        except (KeyError, IndexError, ValueError, TypeError) as error:
-            raise ConfigError(f"there is no such text: {what[:80]!r}") from error
+    try:
+        with run.source.read() as db:
+            text = _named(db, run, *what.split("/"))
+    except (LookupError, ValueError, TypeError) as error:
+        raise ConfigError(f"there is no such text: {what[:80]!r}") from error
     return cut(text, max(0, start))
+
+
+def _named(db: sqlite3.Connection, run: Run, kind: str, *rest: str) -> Any:
+    if kind == "policy":
+        return _part(db, run.index.columns[int(rest[0])].part)
+    if kind == "turn":
+        body = json.loads(_part(db, int(run.index.items.parts[int(rest[0])])))
+        return body["profile"] if rest[1] == "profile" else body["turns"][int(rest[1])][rest[2]]
+    if kind != "reply" or rest[1] not in FIELDS:
+        raise LookupError(kind)
+    sql = f"SELECT {rest[1]} FROM replies WHERE call = ?"  # noqa: S608 (one of FIELDS)
+    return db.execute(sql, (int(rest[0]),)).fetchone()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from judgeaudit.core.errors import ConfigError, JudgeAuditError
 from judgeaudit.engine import triage
 from judgeaudit.engine.lock import holder
 from judgeaudit.viewer.choosing import Cache, Filters, Selection
+from judgeaudit.viewer.detail import compare_all
 from judgeaudit.viewer.flips import Flips, flips_of
 from judgeaudit.viewer.index import RunIndex
 from judgeaudit.viewer.searching import Search
@@ -177,6 +179,9 @@ class Explorer:
     def _load(self) -> None:
         for run in self.runs:
             run.refresh()
+        for run in self.runs:
+            with suppress(JudgeAuditError):  # whoever opens a flip is told
+                compare_all(run)
 
     def run(self, number: int) -> Run:
         """Return a run by its number.

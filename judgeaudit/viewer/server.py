@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a page's questions."""
         self._answer(self._get)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 (the name is the library's)
 
     def do_POST(self) -> None:
         """Take in a note."""

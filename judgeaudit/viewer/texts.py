@@ -33,12 +33,13 @@ def cut(text: object, start: int = 0) -> Any:
     Returns
     -------
     str, dict or None
-        The text itself if it is short; else `text`, `start`, `length`.
+        The text itself if it is short; else `text`, `end` (of the part) and `length`, both in
+        characters.
     """
     if text is None:
         return None
     said = str(plain_text(text))
-    if len(said) <= CHUNK and start == 0:
+    if start == 0 and len(said) <= CHUNK:
         return said
-    return {"text": said[start : start + 10 * CHUNK if start else CHUNK], "start": start,
-            "length": len(said)}  # fmt: skip
+    end = min(len(said), start + (CHUNK if start == 0 else 10 * CHUNK))
+    return {"text": said[start:end], "end": end, "length": len(said)}
