@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError, field_validator
 
 from judgeaudit.core.errors import DiskError, LedgerError
 from judgeaudit.core.records import Record
@@ -57,7 +57,15 @@ class Mark(Record):
     wording: int = 0
     prompt_sha256: str
     kind: Kind | None = None
-    note: str = Field(default="", max_length=NOTE_LIMIT)
+    note: str = ""
+
+    @field_validator("note")
+    @classmethod
+    def _short(cls, note: str) -> str:
+        # a constraint of the field itself refuses lone surrogates
+        if len(note) > NOTE_LIMIT:
+            raise ValueError(f"a note has at most {NOTE_LIMIT:,} characters")
+        return note
 
     @property
     def cell(self) -> tuple[str, str, int]:
