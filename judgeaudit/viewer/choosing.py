@@ -93,7 +93,8 @@ class Cursor(NamedTuple):
 
     def word(self) -> str:
         """Return it as it stands in a URL."""
-        return f"{self.share.hex()}_{self.run}_{self.cell}"
+        share = self.share.hex().replace("+", "")  # which a URL would turn into a blank
+        return f"{share}_{self.run}_{self.cell}"
 
     @classmethod
     def of(cls, word: str) -> Cursor:
