@@ -82,6 +82,11 @@ def memory_mb(pid: int) -> float:
     return int(line.split()[1]) / 1024
 
 
+def cpu_seconds(pid: int) -> float:
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def viewing(path: Path) -> Iterator[tuple[int, Asking, dict[str, float]]]:
     """Start the command as a user does; yield once the first flips are there."""
@@ -99,8 +104,8 @@ def viewing(path: Path) -> Iterator[tuple[int, Asking, dict[str, float]]]:
             read = time.perf_counter() - start
             ask("/api/overview")
             assert ask("/api/flips")[0]["rows"]
-            page = time.perf_counter() - start
-            yield server.pid, ask, {"listens": up, "read": read, "page": page}
+            page, used = time.perf_counter() - start, cpu_seconds(server.pid)
+            yield server.pid, ask, {"listens": up, "read": read, "page": page, "cpu": used}
         finally:
             ask.link.close()
             server.terminate()
@@ -151,6 +156,7 @@ def test_a_million_calls(tmp_path):
             line("command to address printed", [t["listens"] for t, _ in opened]),
             line("command to ledger read", [t["read"] for t, _ in opened]),
             line("command to first page of flips", [t["page"] for t, _ in opened]),
+            line("the same, CPU time alone", [t["cpu"] for t, _ in opened]),
             line("next page of 50, 100 times", pages),
             line("a flip, whole, 100 times", flips),
             line("jump to the end", [jump]),
@@ -159,10 +165,10 @@ def test_a_million_calls(tmp_path):
         ],
         __file__,
     )
-    # figures of a machine that does other work besides are no measure of ours
-    if os.getloadavg()[0] < (os.cpu_count() or 1):
-        assert best < 2.0
-        assert statistics.median(pages) < 0.1
+    # on a machine that does other work besides, CPU time is what can be measured
+    busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    assert (min(t["cpu"] for t, _ in opened) if busy else best) < 2.0
+    assert statistics.median(pages) < 0.1
     assert peak < 250
     assert calls * 4 >= total
 
