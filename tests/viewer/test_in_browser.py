@@ -260,7 +260,7 @@ def test_an_address_brings_back_what_it_showed(visit, client):
     assert "to_safe" == again.locator("#f-direction").input_value()
     again.go_back()
     v.page.go_back()
-    v.page.wait_for_selector(".split:not(.one)", state="attached")
+    v.page.wait_for_selector(".panes:not(.one)", state="attached")
 
 
 def test_single_keys_can_be_turned_off(visit, client):

@@ -11,7 +11,7 @@ const help = document.getElementById("help");
 const shortcuts = { on: localStorage.getItem("judgeaudit-keys") !== "off" };
 const list = new List((to) => go(to));
 const detail = h("div.pane", { id: "pane" });
-const split = h("div.split", {}, list.element, detail);
+const split = h("div.panes", {}, list.element, detail);
 let shown = null, asked = 0, timer = 0, seen = "";
 
 /** Change the address, and show what it says. */

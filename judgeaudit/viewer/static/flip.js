@@ -38,11 +38,11 @@ function change(d, from, to) {
     h("h2", {}, title), h("p.big", {}, verdict(lead)), dots(counts, extra),
     h("p.soft", {}, jitter === null ? (counts[0] + counts[1] ? "one call: jitter not known" : "no verdict") : `jitter ${percent(jitter)}`, h("span.unseen", {}, " of pairs of these calls disagree")));
   const right = d.label === null ? null : [from === d.label, to === d.label];
-  const kept = ["certified", "near", "placebo"].includes(d.kind);
+  const cause = d.kind === "placebo" ? "noise" : ["certified", "near"].includes(d.kind) ? "the wording" : "this condition";
   const what = d.label === null ? "The item has no label: who is right is for people to say."
     : from === to ? `Most calls agree on both sides; the label is ${d.label}.`
-    : right[0] && !right[1] ? `The label is ${d.label}: ${kept ? "the wording" : "this condition"} turned a right verdict into a wrong one.`
-    : right[1] && !right[0] ? `The label is ${d.label}: ${kept ? "the wording" : "this condition"} turned a wrong verdict into a right one.`
+    : right[0] && !right[1] ? `The label is ${d.label}: ${cause} turned a right verdict into a wrong one.`
+    : right[1] && !right[0] ? `The label is ${d.label}: ${cause} turned a wrong verdict into a right one.`
     : `The label is ${d.label}.`;
   return h("section.change", { aria: { label: "What changed" } },
     h("div.pair", {}, side("Base text", d.base, from, d.jitter.base, 0), h("span.bigarrow", { aria: { hidden: "true" } }, "→"), side(name(d.condition), d.there, to, d.jitter.there, d.failed)),
