@@ -328,6 +328,8 @@ def test_thousands_are_scrolled_a_page_at_a_time(visit, tmp_path):
         row = Client(server).json("/api/flips?transform=all&outcome=all&start=700")["rows"][0]
         v.open(f"?view=flips&transform=all&outcome=all&flip=0.{row['cell']}", ".flip[aria-current]")
         assert "701 of 1,000" in v.page.locator(".place").inner_text()
+        earlier = Client(server).json("/api/flips?transform=all&outcome=all&start=640")["rows"][0]
         v.page.get_by_role("button", name="Show earlier ones").click()
-        v.until("document.querySelectorAll('.flip').length > 100")
+        v.page.wait_for_selector(f".rows > li:first-child [data-id='0.{earlier['cell']}']")
+        assert v.page.locator(".flip[aria-current]").count() == 1
         v.context.close()
