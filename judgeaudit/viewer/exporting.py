@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.errors import ConfigError, unknown_name
-from judgeaudit.policy.rating.tables import guarded
 from judgeaudit.viewer.choosing import Filters
 from judgeaudit.viewer.flips import OUTCOMES
 
@@ -105,6 +104,8 @@ def _word(value: Any) -> str:
 
 
 def _csv(rows: list[list[str]]) -> str:
+    from judgeaudit.policy.rating.tables import guarded
+
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerows([guarded(cell.replace("\x00", "\\0")) for cell in row] for row in rows)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from judgeaudit.core.records import Condition
 from judgeaudit.engine.chain import plain_text
+from judgeaudit.engine.schema import doubted
 from judgeaudit.viewer.source import Source
 
 __all__ = ["Column", "Counts", "Items", "RunIndex"]
@@ -85,7 +86,7 @@ class RunIndex:
         self.source = source
         self.conditions = {c.id: c for c in source.meta.protocol.conditions}
         self._lock = threading.Lock()
-        with source.read() as db:
+        with doubted(source.path), source.read() as db:
             self.items = _items(db)
             self.columns = tuple(self._column(*row) for row in db.execute(_COLUMNS))
             (self.n_planned,) = db.execute("SELECT count(*) FROM calls").fetchone()
@@ -127,7 +128,7 @@ class RunIndex:
 
     def update(self) -> bool:
         """Read what was committed since the last time; say whether there was anything."""
-        with self._lock, self.source.read() as db:
+        with self._lock, doubted(self.source.path), self.source.read() as db:
             db.execute("BEGIN")  # one state of the file for all that follows
             (batch,) = db.execute("SELECT coalesce(max(id), 0) FROM batches").fetchone()
             if batch == self._batch:

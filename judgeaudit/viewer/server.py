@@ -92,6 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = f"judgeaudit/{__version__}"
     sys_version = ""
     timeout = _PATIENCE
+    disable_nagle_algorithm = True  # head and body are two writes: the second must not wait
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Keep quiet: the address of a request may hold the token."""
@@ -111,6 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._post)
 
     def _answer(self, work: Callable[[str, dict[str, str]], None]) -> None:
+        self._begun = False
         address = urlsplit(self.path)
         query = dict(parse_qsl(address.query, keep_blank_values=True, max_num_fields=100))
         headers = cast("Any", self.headers)
@@ -126,6 +128,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
         except JudgeAuditError as error:
             self._json({"error": str(error)}, HTTPStatus.SERVICE_UNAVAILABLE)
+        except OSError:
+            raise  # the browser went away
+        except Exception as error:
+            if self._begun:
+                raise
+            self._here.handle_error(self.request, self.client_address)
+            said = f"the explorer could not answer ({type(error).__name__})"
+            self._json({"error": said}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _get(self, path: str, query: dict[str, str]) -> None:
         explorer = self._here.explorer
@@ -214,6 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _head(
         self, status: HTTPStatus, kind: str, more: dict[str, str], *, cookie: bool = False
     ) -> None:
+        self._begun = True
         self.send_response(status)
         self.send_header("Content-Type", kind)
         for name, value in (HEADERS | more).items():

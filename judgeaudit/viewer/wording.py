@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from judgeaudit.policy.worddiff import Piece, in_order_of, word_diff
+if TYPE_CHECKING:
+    from judgeaudit.policy.worddiff import Piece
 
 __all__ = ["side_by_side"]
 
@@ -40,8 +41,11 @@ def side_by_side(old: str, new: str) -> dict[str, Any]:
             "moved": False,
             "identical": True,
         }
+    from judgeaudit.policy.worddiff import in_order_of, word_diff
+
     ordered = in_order_of(new, old)
-    marked, pieces = "words", None
+    pieces: list[Piece] | None
+    marked = "words"
     if _few_words(ordered, new):
         pieces = word_diff(ordered, new)
     else:

@@ -9,8 +9,10 @@ import socket
 from collections import Counter
 
 import pytest
+from card_runs import numbers, run
 from viewer_world import Client, hostile_ledger, serving, small_ledger
 
+from judgeaudit import cards
 from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.viewer import Explorer
 from judgeaudit.viewer.server import Server
@@ -278,3 +280,22 @@ def test_what_is_no_ledger_is_told(tmp_path):
     (tmp_path / "x.sqlite").write_text("something else")
     with pytest.raises(LedgerError, match="not a judgeaudit ledger"):
         Explorer([tmp_path / "x.sqlite"])
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "[" * 100_000, '{"headline": {"sentence": 1}}'])
+def test_a_card_that_is_none_is_left_out(own, text):
+    own.server.explorer.runs[0].path.with_name("card.json").write_text(text)
+    assert own.json("/api/overview")["runs"][0]["card"] is None
+
+
+def test_the_card_beside_the_ledger_speaks_first(own):
+    folder = own.server.explorer.runs[0].path.parent
+    card = run(numbers({})).card()
+    cards.write(card, folder)
+    said = own.json("/api/overview")["runs"][0]["card"]
+    assert card.headline.sentence == said["sentence"]
+    assert card.headline.stance == said["stance"]
+    assert card.facts.n_answered == said["answered"]
+    pis = card.scores.find("pis")
+    assert pis is not None
+    assert {"value": pis.value, "low": pis.low, "high": pis.high} == said["pis"]
