@@ -14,6 +14,7 @@ import pytest
 from engine_world import open_ledger
 from viewer_world import answers, small_ledger, small_plan
 
+from judgeaudit.core.errors import LedgerError
 from judgeaudit.viewer import Explorer
 from judgeaudit.viewer.choosing import Filters
 from judgeaudit.viewer.source import Source
@@ -94,3 +95,24 @@ def test_two_texts_side_by_side_are_the_two_texts(old, new, marked):
     assert new == "".join(t for _, _, right in found["rows"] for _, t in right)
     assert (old == new) == found["identical"]
     assert (old != new) == any(changed for changed, _, _ in found["rows"])
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.8, 0.95])
+def test_a_damaged_ledger_is_told_and_never_waited_for(tmp_path, part):
+    """Cut short, the rest zeros, as after a crash of the disk: an error, or what can be read."""
+    path = small_ledger(tmp_path / "ledger.sqlite", n_items=200)
+    whole = path.read_bytes()
+    kept = int(len(whole) * part)
+    path.write_bytes(whole[:kept] + bytes(len(whole) - kept))
+    said = None
+    try:
+        explorer = Explorer([path])
+    except LedgerError as error:
+        said = str(error)
+    if said is not None:
+        assert "damaged" in said
+        return
+    explorer.load().join()
+    (found,) = explorer.progress()
+    assert found["ready"] != bool(found["error"])
+    explorer.close()
