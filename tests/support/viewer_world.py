@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -206,9 +205,3 @@ def serving(*ledgers: Path) -> Iterator[Server]:
             server.shutdown()
             thread.join()
             explorer.close()
-
-
-def shuffled(seed: int, n: int, value: Callable[[random.Random], object]) -> list[object]:
-    """Return some values of a seeded generator."""
-    rng = random.Random(seed)
-    return [value(rng) for _ in range(n)]
