@@ -290,6 +290,21 @@ def _left_out(f: Figures) -> Found:
         yield "not_in_protocol", "note", f"Not of the protocol, left out: {shorten(unknown, 200)}."
 
 
+def _triage(f: Figures) -> Found:
+    """Say what people noted who looked at flips in the explorer."""
+    said = f.facts.extra.get("triage")
+    if not isinstance(said, dict):
+        return
+    n = {k: v for k in ("rewrite", "judge", "label") if isinstance(v := said.get(k), int) and v > 0}
+    if not n:
+        return
+    who = joined([f"the {kind} is wrong in {count(k)}" for kind, k in n.items()])
+    total = sum(n.values())
+    changes = "change" if total == 1 else "changes"
+    what = f"People looked at {count(total)} {changes} of verdict, not drawn at random: {who}."
+    yield "triage", "caution" if n.keys() & {"rewrite", "label"} else "note", what
+
+
 _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _planted,
     _imported,
@@ -304,6 +319,7 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     gate,
     _labels,
     figures_at_risk,
+    _triage,
     _transport,
 )
 _ORDER: Final[dict[Severity, int]] = {"serious": 0, "caution": 1, "note": 2}

@@ -28,6 +28,7 @@ from judgeaudit.cli import (
     results,
     selftest,
     stats,
+    view,
 )
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import importing as _importing
@@ -66,6 +67,7 @@ app = typer.Typer(
 audit_verbs.add_to(app)
 results.add_to(app)
 plan.add_to(app)
+view.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
 _jury.add_to(app)

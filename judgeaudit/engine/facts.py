@@ -8,6 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.records import RunFacts
+from judgeaudit.engine import triage
 from judgeaudit.engine.votes import VOTES
 
 if TYPE_CHECKING:
@@ -78,12 +79,6 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost:,} of {n:,} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
-    told: dict[str, Any] = {}
-    if batches := dict(db.execute(_BATCHES).fetchall()):
-        # how many answers came in which of the provider's batches
-        told["batches"] = batches
-    if meta.extra.get("confidence") == "logprobs":
-        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(
         judge=meta.judge,
         judge_note=judge_note,
@@ -110,5 +105,18 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
         versions=versions,
-        extra={k: v for k, v in meta.extra.items() if k != VOTES} | told,
+        extra={k: v for k, v in meta.extra.items() if k != VOTES} | _told(view, db),
     )
+
+
+def _told(view: LedgerView, db: sqlite3.Connection) -> dict[str, Any]:
+    """Return what the answers, and people's notes beside them, add to the run's own facts."""
+    told: dict[str, Any] = {}
+    if batches := dict(db.execute(_BATCHES).fetchall()):
+        # how many answers came in which of the provider's batches
+        told["batches"] = batches
+    if view.meta.extra.get("confidence") == "logprobs":
+        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
+    if found := triage.summary(view):
+        told["triage"] = found
+    return told

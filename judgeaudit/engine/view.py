@@ -154,6 +154,11 @@ class LedgerView:
         self.close()
 
     @property
+    def recovered(self) -> bool:
+        """Whether a copy is read: a run died here, and the folder cannot be written."""
+        return self._copy is not None
+
+    @property
     def meta(self) -> RunMeta:
         """Protocol, judge, policy, renderings, corpus, template, versions."""
         return self._meta
