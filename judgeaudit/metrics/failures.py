@@ -10,7 +10,7 @@ import numpy as np
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Outcome
 from judgeaudit.core.records.scores import Score
-from judgeaudit.core.table import CODES, Counts
+from judgeaudit.core.table import Counts
 from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, PairStatistic, View
@@ -92,11 +92,10 @@ def outcomes(view: View) -> Report:
             (None, counts.failed.astype(np.float64))
         ]
         seen = view.outcomes(c.id)
-        cells = view.table.cells(c.id)
         for kind in FAILURES:
             hits = np.zeros(view.table.n_items)
             if seen.get(kind, 0):
-                hits = np.sum(cells == CODES[kind], axis=(1, 2), dtype=np.float64)
+                hits = view.table.calls_of(c.id, kind).astype(np.float64)
             kinds.append((kind, hits))
         scores += [
             to_score(
@@ -148,7 +147,7 @@ def treated(view: View, treatment: str, condition: str) -> ItemValues:
             return average(parts, view.table.n_items)
         return functions[treatment](view.counts(view.base), view.counts(condition))
 
-    return view.memo((treatment, condition), make)
+    return view.keep((treatment, condition), make)
 
 
 def treated_of(view: View, treatment: str, condition: str) -> Estimate:
