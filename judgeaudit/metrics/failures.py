@@ -19,8 +19,8 @@ from judgeaudit.stats import treatments
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Interval, Undefined, limits
 from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
-from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.pairs import ItemValues, average
+from judgeaudit.stats.rare import rare_wilson
 
 __all__ = [
     "AS_FLIP",
@@ -65,7 +65,7 @@ def outcome_rate(
     Returns
     -------
     Estimate
-        Fraction of calls, 0 to 1; Wilson's interval over clusters.
+        Fraction of calls, 0 to 1; Wilson's interval over clusters, widened to exact bounds.
     """
     made = calls > 0
     if not made.any():
@@ -73,7 +73,7 @@ def outcome_rate(
     sums = cluster_sums(hits[made], clusters[made], calls[made])
     return Estimate(
         sums.total / sums.n,
-        clustered_wilson(sums, level=level),
+        rare_wilson(sums, level=level),
         numerator=sums.total,
         denominator=sums.n,
         n_items=int(np.count_nonzero(made)),
