@@ -315,7 +315,7 @@ def ratio(view: View) -> Report:
             view.clusters,
             level=view.level,
             why=lack or f"no {words} item has such calls",
-            interval="Wilson",
+            interval="rare",
         )
         parts.append(estimate)
     score = to_score(

@@ -8,7 +8,7 @@ import numpy as np
 
 from judgeaudit.stats._types import FloatArray1D, IntArray1D
 
-__all__ = ["ClusterSums", "cluster_sums", "kish_clusters"]
+__all__ = ["ClusterSums", "cluster_sums", "kish_clusters", "unevenness"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +97,20 @@ def kish_clusters(sizes: FloatArray1D | IntArray1D) -> float:
     """
     total = float(np.sum(sizes))
     return total * total / float(np.sum(np.square(sizes, dtype=np.float64)))
+
+
+def unevenness(sizes: FloatArray1D) -> float:
+    """Sum of squared distances of the cluster sizes from their mean; 0 for even ones.
+
+    Parameters
+    ----------
+    sizes : array of float, shape (n_clusters,)
+        m_g, items (or trials) of each cluster.
+
+    Returns
+    -------
+    float
+        What events that go together in whole clusters add to the variance of a total, beyond
+        what they add where clusters are even, in units of one event's variance.
+    """
+    return float(np.sum((sizes - sizes.mean()) ** 2)) if sizes.size else 0.0

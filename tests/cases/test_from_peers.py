@@ -24,12 +24,13 @@ from judgeaudit.judges.parsing import parse
 from judgeaudit.judges.replay import read_replies
 from judgeaudit.policy.prompts import build_prompt, load_judge_template
 from judgeaudit.scoring import score
-from judgeaudit.stats._types import Interval
+from judgeaudit.stats._types import Interval, Undefined
+from judgeaudit.stats.agreement import Agreement, gwet_ac1, krippendorff_alpha
 from judgeaudit.stats.intervals import clopper_pearson, clopper_pearson_upper, wilson
 
 NEAR = 1e-9
 
-AGREEMENT = "kappa, alpha, AC1 and PABAK between judge and people are a metric of a later part"
+AGREEMENT = "kappa and PABAK between judge and people are a metric of a later part"
 CALIBRATION = "ECE, Brier, isotonic and risk-coverage need stated confidence, a later part"
 LATER = {
     "01_zero_flips.csv": [AGREEMENT],
@@ -69,6 +70,23 @@ def accuracy(found, wanted) -> None:
     assert pytest.approx(wanted["agreement"], abs=NEAR) == s.value
     if "agreement_wilson95" in wanted:
         assert pytest.approx(wanted["agreement_wilson95"], abs=NEAR) == [s.low, s.high]
+    beyond_chance(found, wanted)
+
+
+def beyond_chance(found, wanted) -> None:
+    """Krippendorff's alpha and Gwet's AC1 of judge and human, where there is an answer."""
+    table = found.table()
+    (column,) = table.column_indices("base")
+    ratings = np.column_stack((table.gold, table.codes[:, column, 0])).astype(np.int64)
+    for name, measure in (("krippendorff_alpha", krippendorff_alpha), ("gwet_ac1", gwet_ac1)):
+        if name not in wanted:
+            continue
+        made = measure(ratings, 2)
+        if wanted[name] is None:
+            assert isinstance(made, Undefined), name
+        else:
+            assert isinstance(made, Agreement), name
+            assert pytest.approx(wanted[name], abs=NEAR) == made.value, name
 
 
 def exact(x: float, n: float) -> list[float]:
@@ -114,7 +132,9 @@ def test_zero_flips(case):
     assert (0.0, wanted["T1_flip_rate"]["n"]) == (flips.value, flips.n_items)
     assert (0.0, wanted["jitter_rate"]["n"]) == (jitter.value, jitter.n_items)
     assert pytest.approx(wanted["wilson95"], abs=NEAR) == [flips.low, flips.high]
-    assert pytest.approx(wanted["one_sided95_upper"], abs=NEAR) == jitter.high
+    assert pytest.approx(wanted["wilson95"], abs=NEAR) == [jitter.low, jitter.high]
+    bound = jitter.detail["zero_event_upper"]
+    assert pytest.approx(wanted["one_sided95_upper"], abs=NEAR) == bound
     assert pytest.approx(wanted["clopper_pearson95"], abs=NEAR) == exact(0, 100)
     for s in scores.scores:  # no interval of a rate of 0 is a point, or ends below 0.029
         if s.value == 0 and s.low is not None:
