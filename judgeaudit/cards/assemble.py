@@ -12,7 +12,7 @@ from judgeaudit.cards.cautions import limits, warnings
 from judgeaudit.cards.clean import clean_tree
 from judgeaudit.cards.headline import headline
 from judgeaudit.cards.lookup import Figures
-from judgeaudit.cards.model import CardFacts, JudgeCard, RenderingFacts, Software
+from judgeaudit.cards.model import CardFacts, CardParameters, JudgeCard, RenderingFacts, Software
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.records import Record, Rendering, RunFacts, ScoreSet
 
@@ -94,7 +94,13 @@ def _checked_time(created: str) -> str:
     return created
 
 
-def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
+def build(
+    facts: RunFacts,
+    scores: ScoreSet,
+    *,
+    created: str,
+    parameters: CardParameters | None = None,
+) -> JudgeCard:
     """Make a card. A pure function: the same input gives the same card, and the same bytes.
 
     Parameters
@@ -105,6 +111,8 @@ def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
         The numbers; any of them may be missing.
     created : str
         The card's time, ISO 8601 with an offset.
+    parameters : CardParameters, optional
+        The files that `facts` and `scores` were made with, beside the ledger.
 
     Returns
     -------
@@ -123,6 +131,7 @@ def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
         headline=headline(figures),
         warnings=warnings(figures),
         limits=limits(figures),
+        parameters=_cleaned(parameters or CardParameters()),
         facts=figures.facts,
         scores=figures.scores,
     )

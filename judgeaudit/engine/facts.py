@@ -108,6 +108,8 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         ended=ended,
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
+        ledger_head=view.head(),
+        plan_sha256=view.plan_sha256,
         versions=versions,
         extra=meta.extra | told,
     )
