@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from judgeaudit.cards.assemble import cleaned
-from judgeaudit.cards.clean import one_line, shorten
+from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard
 from judgeaudit.cards.render import to_markdown
@@ -102,8 +102,7 @@ def metadata(card: JudgeCard) -> dict[str, Any]:
 
 def _scalar(value: object) -> str:
     """Write a scalar in the JSON form, which YAML reads as the same value."""
-    text = one_line(value) if isinstance(value, str) else value
-    return json.dumps(text, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _yaml(value: Any, indent: int) -> list[str]:

@@ -30,6 +30,8 @@ class Migration:
         Paths, with dots, that the old layout did not have: never compared for such a card.
     metrics, flags : frozenset of str
         All that a card of the old layout could hold: another one is new since, not left out.
+    warnings : frozenset of str
+        Codes of warnings that came with the new layout.
     """
 
     old: str
@@ -38,6 +40,7 @@ class Migration:
     added: tuple[str, ...]
     metrics: frozenset[str]
     flags: frozenset[str]
+    warnings: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,10 @@ MIGRATIONS: Final[dict[str, Migration]] = {
         old="1.0",
         new="1.1",
         step=_to_1_1,
-        added=("facts.ledger_head", "facts.plan_sha256", "parameters"),
+        added=("facts.ledger_head", "facts.plan_sha256", "facts.extra.fingerprints", "parameters"),
         metrics=_METRICS_1_0,
         flags=_FLAGS_1_0,
+        warnings=frozenset({"fingerprints_changed"}),
     ),
 }
 """Old version to the step that leaves it; the steps form one chain to `SCHEMA_VERSION`."""

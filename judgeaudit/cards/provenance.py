@@ -20,7 +20,9 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
-_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence", "edited_policy"})
+_SAID: Final = frozenset(
+    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints"}
+)
 # they stand where they belong
 
 

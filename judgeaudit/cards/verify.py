@@ -106,6 +106,8 @@ def _is_new(given: Given, found: Difference) -> bool:
             continue
         if found.path.startswith("scores.scores[") and found.new["metric"] not in step.metrics:
             return True
+        if found.path.removeprefix("warnings[").removesuffix("]") in step.warnings:
+            return True
         for table in ("scores.flags.", "scores.reasons."):
             if found.path.startswith(table) and found.path[len(table) :] not in step.flags:
                 return True

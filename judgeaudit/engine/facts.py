@@ -29,6 +29,11 @@ SELECT count(*), count(prompt_tokens), sum(prompt_tokens),
 FROM verdicts
 """
 
+_FINGERPRINTS = """
+SELECT count(DISTINCT s.fingerprint) FROM verdicts v JOIN served s ON s.id = v.served
+GROUP BY s.model ORDER BY count(*) DESC, s.model LIMIT 1
+"""
+
 _BATCHES = """
 SELECT json_extract(extra, '$.batch_id') AS batch, count(*) FROM replies
 WHERE extra IS NOT NULL GROUP BY batch HAVING batch IS NOT NULL ORDER BY batch
@@ -81,6 +86,10 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
     if batches := dict(db.execute(_BATCHES).fetchall()):
         # how many answers came in which of the provider's batches
         told["batches"] = batches
+    # of the model that answered most, for two models differ in them anyway
+    prints = db.execute(_FINGERPRINTS).fetchone()
+    if prints is not None and prints[0] > 1:
+        told["fingerprints"] = prints[0]
     if meta.extra.get("confidence") == "logprobs":
         told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(

@@ -204,7 +204,9 @@ def _shown(md: str) -> str:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(_ACTIVE)
 def test_escaped_text_reads_as_it_was(text):
-    assert f"x: {' '.join(text.split())}".strip() == _shown(md_text(text)).strip()
+    # but for what could call a stranger on GitHub, which reads entities before it looks for names
+    plain = re.sub(r"@(?=\w)", "\N{FULLWIDTH COMMERCIAL AT}", " ".join(text.split()))
+    assert f"x: {plain}".strip() == _shown(md_text(text)).strip()
 
 
 @given(_ACTIVE)
