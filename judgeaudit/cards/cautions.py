@@ -159,8 +159,10 @@ def _served(f: Figures) -> Found:
         yield (
             "fingerprints_changed",
             "caution",
-            f"The server named {count(prints)} configurations of itself (system fingerprints) "
-            "during the run.",
+            (
+                f"The server named {count(prints)} configurations of itself (system "
+                f"fingerprints) during the run."
+            ),
         )
     if judge.backend in _LOCAL_BACKENDS:
         return

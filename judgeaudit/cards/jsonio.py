@@ -100,7 +100,8 @@ def from_json(text: str, *, where: str = "card") -> JudgeCard:
 
 def read(text: str, *, where: str = "card") -> tuple[JudgeCard, Migrated]:
     """Read a card back, and say from which layout it was brought here; see `from_json`."""
-    steps = migrated(parsed(text, where), where=where)
+    data = parsed(text, where)
+    steps = migrated(data if isinstance(data, dict) else {}, where=where)
     same = text.removeprefix("\ufeff")
     try:
         # strict, and from the text: a number in quotes is not a number
@@ -136,7 +137,7 @@ def _without_prose(node: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a card; published as `schema/card-<version>.json`."""
+    """Return the JSON Schema (draft 2020-12) of a card; published in `judge_cards/schema`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,

@@ -62,7 +62,7 @@ class Migrated:
 
 
 def _to_1_1(card: Tree) -> Tree:
-    """The head of the ledger's chain, the plan's hash, and the files a card was made with."""
+    """Add the head of the ledger's chain, the plan's hash, and the files a card was made with."""
     facts = card.get("facts")
     if isinstance(facts, dict):
         card["facts"] = {**facts, "ledger_head": "", "plan_sha256": ""}
@@ -70,23 +70,69 @@ def _to_1_1(card: Tree) -> Tree:
 
 
 _METRICS_1_0: Final = frozenset(
-    """
-    accuracy balanced_accuracy corrected_ppi corrected_ppi_plus corrected_rate
-    corrected_rogan_gladen delta_debiased delta_paper delta_paper_bca direction_ratio flip_rate
-    forward_rate gee_log_odds human_rate jitter judge_rate outcome_rate pis pis_raw
-    precision_share responsiveness_inverted responsiveness_no_policy responsiveness_threshold
-    reverse_rate rms_shift signed_shift soft_delta_debiased soft_delta_paper soft_direction_ratio
-    soft_flip_rate soft_jitter soft_undue_share tnr tpr undue_ambiguous
-    undue_ambiguous_delta_debiased undue_ambiguous_delta_paper undue_clear
-    undue_clear_delta_debiased undue_clear_delta_paper undue_null undue_risk_ratio undue_share
-    unsafe_rate vacuum_unsafe_rate variance_share
-    """.split()
+    [
+        "accuracy",
+        "balanced_accuracy",
+        "corrected_ppi",
+        "corrected_ppi_plus",
+        "corrected_rate",
+        "corrected_rogan_gladen",
+        "delta_debiased",
+        "delta_paper",
+        "delta_paper_bca",
+        "direction_ratio",
+        "flip_rate",
+        "forward_rate",
+        "gee_log_odds",
+        "human_rate",
+        "jitter",
+        "judge_rate",
+        "outcome_rate",
+        "pis",
+        "pis_raw",
+        "precision_share",
+        "responsiveness_inverted",
+        "responsiveness_no_policy",
+        "responsiveness_threshold",
+        "reverse_rate",
+        "rms_shift",
+        "signed_shift",
+        "soft_delta_debiased",
+        "soft_delta_paper",
+        "soft_direction_ratio",
+        "soft_flip_rate",
+        "soft_jitter",
+        "soft_undue_share",
+        "tnr",
+        "tpr",
+        "undue_ambiguous",
+        "undue_ambiguous_delta_debiased",
+        "undue_ambiguous_delta_paper",
+        "undue_clear",
+        "undue_clear_delta_debiased",
+        "undue_clear_delta_paper",
+        "undue_null",
+        "undue_risk_ratio",
+        "undue_share",
+        "unsafe_rate",
+        "vacuum_unsafe_rate",
+        "variance_share",
+    ]
 )
 _FLAGS_1_0: Final = frozenset(
-    """
-    band certified_gate clusters identified not_called not_certified not_in_protocol placebo
-    precision responsiveness stopping
-    """.split()
+    [
+        "band",
+        "certified_gate",
+        "clusters",
+        "identified",
+        "not_called",
+        "not_certified",
+        "not_in_protocol",
+        "placebo",
+        "precision",
+        "responsiveness",
+        "stopping",
+    ]
 )
 
 MIGRATIONS: Final[dict[str, Migration]] = {
@@ -130,7 +176,7 @@ def migrated(data: Tree, *, where: str = "card") -> Migrated:
     CardError
         If the card has no version, a newer one, or one that never was.
     """
-    if not isinstance(data, dict) or "schema_version" not in data:
+    if "schema_version" not in data:
         raise CardError(
             "not a Judge Card: it has no schema_version",
             where=where,

@@ -30,12 +30,12 @@ _ABOUT: Final = ("judge", "judge_sha256", "protocol_sha256", "ledger_sha256", "s
 
 
 def csv_cell(text: str) -> str:
-    """Make a text a cell that no spreadsheet reads as a formula.
+    r"""Make a text a cell that no spreadsheet reads as a formula.
 
     Examples
     --------
     >>> csv_cell('=cmd|" /C calc"!A0'), csv_cell("T4"), csv_cell(" +1")
-    ('\\'=cmd|" /C calc"!A0', 'T4', "'+1")
+    ('\'=cmd|" /C calc"!A0', 'T4', "'+1")
     """
     text = one_line(text)
     return f"'{text}" if _FORMULA.match(text) else text

@@ -130,9 +130,7 @@ def write_pdf(
             shutil.copyfile(made, fresh)
         fresh.replace(path)
     except OSError as e:
-        raise CardError(
-            f"the card cannot be printed: {e.strerror or e}", where=str(path)
-        ) from e
+        raise CardError(f"the card cannot be printed: {e.strerror or e}", where=str(path)) from e
     finally:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)

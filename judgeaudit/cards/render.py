@@ -30,7 +30,10 @@ _MD_ACTIVE: Final = re.compile(
 # GitHub looks for mentions after it has read entities, so only another character keeps a card that
 # is pasted into a thread from calling strangers
 _MD_ENTITIES: Final = {
-    **{"&": "&amp;", "<": "&lt;", ">": "&gt;", ":": "&#58;"},
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    ":": "&#58;",
     "@": "\N{FULLWIDTH COMMERCIAL AT}",
 }
 _MD_START: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))(?=\s|$|[-=])")

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import ValidationError
 
@@ -79,15 +79,14 @@ class Signature(Record):
     signature: str
 
 
-def _ed25519() -> Any:
+def _need_library() -> None:
     try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
+        import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401
     except ImportError as e:
         raise CardError(
             "signing needs the library cryptography",
             mend="Install it: pip install 'judgeaudit[sign]'",
         ) from e
-    return ed25519
 
 
 def signed_bytes(text: str, *, where: str = "card") -> bytes:
@@ -119,8 +118,9 @@ def _bytes_of(path: Path, what: str) -> bytes:
 
 
 def _private(path: Path) -> Ed25519PrivateKey:
-    kind = _ed25519()
+    _need_library()
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
@@ -131,14 +131,15 @@ def _private(path: Path) -> Ed25519PrivateKey:
             where=str(path),
             mend="Make one with judgeaudit card keygen",
         ) from e
-    if not isinstance(key, kind.Ed25519PrivateKey):
+    if not isinstance(key, Ed25519PrivateKey):
         raise CardError("not a key of Ed25519", where=str(path))
     return key
 
 
 def _public(path: Path) -> Ed25519PublicKey:
-    kind = _ed25519()
+    _need_library()
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     try:
@@ -149,7 +150,7 @@ def _public(path: Path) -> Ed25519PublicKey:
             where=str(path),
             mend=f"Give the {KEY_SUFFIXES[1]} of judgeaudit card keygen",
         ) from e
-    if not isinstance(key, kind.Ed25519PublicKey):
+    if not isinstance(key, Ed25519PublicKey):
         raise CardError("not a key of Ed25519", where=str(path))
     return key
 
@@ -163,9 +164,7 @@ def _write_new(path: Path, content: bytes, mode: int) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError as e:
-        raise CardError(
-            "there is a file already", where=str(path), mend="Give another name"
-        ) from e
+        raise CardError("there is a file already", where=str(path), mend="Give another name") from e
     except OSError as e:
         raise CardError(f"cannot be written: {e.strerror or e}", where=str(path)) from e
     with os.fdopen(handle, "wb") as f:
@@ -190,10 +189,11 @@ def make_keys(stem: Path) -> tuple[Path, Path, str]:
     CardError
         If a file is there already or cannot be written, or the library is missing.
     """
-    kind = _ed25519()
+    _need_library()
     from cryptography.hazmat.primitives import serialization as s
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    key = kind.Ed25519PrivateKey.generate()
+    key = Ed25519PrivateKey.generate()
     private, public = (stem.with_name(stem.name + end) for end in KEY_SUFFIXES)
     if public.exists():
         raise CardError("there is a file already", where=str(public), mend="Give another name")

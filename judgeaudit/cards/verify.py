@@ -81,9 +81,7 @@ def text_of(path: Path | str) -> str:
             mend="Give the card.json of a run",
         ) from e
     except UnicodeDecodeError as e:
-        raise CardError(
-            "not UTF-8", where=where, mend="Give a card.json made by judgeaudit"
-        ) from e
+        raise CardError("not UTF-8", where=where, mend="Give a card.json made by judgeaudit") from e
 
 
 def opened(path: Path | str) -> Given:
@@ -144,7 +142,8 @@ def verified(
     old: Any = json.loads(to_json(given.card))
     new: Any = json.loads(to_json(rebuilt))
     absent = _not_given(given.card.parameters, rebuilt.parameters)
-    counted, uncounted = [], []
+    counted: list[Difference] = []
+    uncounted: list[Difference] = []
     for found in differences(old, new):
         if found.path in _UNCOUNTED:
             continue

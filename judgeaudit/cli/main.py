@@ -18,7 +18,18 @@ import typer
 from typer.core import TyperGroup
 
 from judgeaudit._version import __version__
-from judgeaudit.cli import _out, batch, cards, corpus, ledger, local, plan, policy, results, selftest
+from judgeaudit.cli import (
+    _out,
+    batch,
+    cards,
+    corpus,
+    ledger,
+    local,
+    plan,
+    policy,
+    results,
+    selftest,
+)
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)

@@ -82,16 +82,6 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost:,} of {n:,} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
-    told: dict[str, Any] = {}
-    if batches := dict(db.execute(_BATCHES).fetchall()):
-        # how many answers came in which of the provider's batches
-        told["batches"] = batches
-    # of the model that answered most, for two models differ in them anyway
-    prints = db.execute(_FINGERPRINTS).fetchone()
-    if prints is not None and prints[0] > 1:
-        told["fingerprints"] = prints[0]
-    if meta.extra.get("confidence") == "logprobs":
-        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(
         judge=meta.judge,
         judge_note=judge_note,
@@ -120,5 +110,20 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         ledger_head=view.head(),
         plan_sha256=view.plan_sha256,
         versions=versions,
-        extra=meta.extra | told,
+        extra=meta.extra | _told(db, meta.extra),
     )
+
+
+def _told(db: sqlite3.Connection, extra: dict[str, Any]) -> dict[str, Any]:
+    """Gather what the answers tell beside the records."""
+    told: dict[str, Any] = {}
+    if batches := dict(db.execute(_BATCHES).fetchall()):
+        # how many answers came in which of the provider's batches
+        told["batches"] = batches
+    # of the model that answered most, for two models differ in them anyway
+    prints = db.execute(_FINGERPRINTS).fetchone()
+    if prints is not None and prints[0] > 1:
+        told["fingerprints"] = prints[0]
+    if extra.get("confidence") == "logprobs":
+        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
+    return told

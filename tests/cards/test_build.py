@@ -171,7 +171,10 @@ def _changed(**changes: object) -> str:
         ('{"a": 1}', "no schema_version"),
         ('{"schema_version": "1.1", "schema_version": "1.1"}', "occurs twice"),
         ('{"schema_version": NaN}', "NaN is not JSON"),
-        ('{"schema_version": "9.0"}', "'9.0' is newer than 1.1, the newest that this program reads"),
+        (
+            '{"schema_version": "9.0"}',
+            "'9.0' is newer than 1.1, the newest that this program reads",
+        ),
         ('{"schema_version": "1.10"}', "'1.10' is newer than 1.1"),
         ('{"schema_version": "0.9"}', r"'0.9' is not one that this program reads \(1.0, 1.1\)"),
         ('{"schema_version": 1}', "'1' is not one that this program reads"),

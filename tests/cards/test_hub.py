@@ -73,7 +73,9 @@ def test_hostile_texts_stay_values_of_the_metadata(name):
     assert read(card).data.to_dict()["tags"][0] == "judgeaudit"
 
 
-@pytest.mark.parametrize("text", ["---", "x\n---\ny", "- a: b", "{a: 1}", "!!python/x", "&a *a", "no"])
+@pytest.mark.parametrize(
+    "text", ["---", "x\n---\ny", "- a: b", "{a: 1}", "!!python/x", "&a *a", "no"]
+)
 def test_yaml_in_a_name_is_a_name(text):
     corpus = facts().corpus.model_copy(update={"name": text, "title": text})
     card = run(numbers(QUIET), corpus=corpus).card()

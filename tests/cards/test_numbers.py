@@ -67,11 +67,26 @@ def test_no_cell_begins_as_a_formula(text):
 def _plain(tex: str) -> str:
     """Read back what `latex_text` writes; anything else that LaTeX would act on is an error."""
     names = {
-        **{r"\textbackslash{}": "\\", r"\textasciicircum{}": "^", r"\textasciitilde{}": "~"},
-        **{r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|"},
-        **{r"\textquotedbl{}": '"', r"\textasciigrave{}": "`", r"\{": "{", r"\}": "}"},
-        **{r"\$": "$", r"\&": "&", r"\#": "#", r"\_": "_", r"\%": "%"},
-        **{"{'}": "'", "{-}": "-", "{[}": "[", "{]}": "]", "{*}": "*"},
+        r"\textbackslash{}": "\\",
+        r"\textasciicircum{}": "^",
+        r"\textasciitilde{}": "~",
+        r"\textless{}": "<",
+        r"\textgreater{}": ">",
+        r"\textbar{}": "|",
+        r"\textquotedbl{}": '"',
+        r"\textasciigrave{}": "`",
+        r"\{": "{",
+        r"\}": "}",
+        r"\$": "$",
+        r"\&": "&",
+        r"\#": "#",
+        r"\_": "_",
+        r"\%": "%",
+        "{'}": "'",
+        "{-}": "-",
+        "{[}": "[",
+        "{]}": "]",
+        "{*}": "*",
     }
     token = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
     out, at = [], 0
