@@ -340,12 +340,7 @@ def card(
 
 
 def verify(
-    made: JudgeCard | Path | str,
-    run: Path | str,
-    *,
-    certificates: Sequence[Path] = (),
-    labels: Path | None = None,
-    figures: bool = False,
+    made: JudgeCard | Path | str, run: Path | str, *, figures: bool = False, **files: Any
 ) -> Verified:
     """Rebuild a card from its ledger, and say what differs.
 
@@ -354,16 +349,14 @@ def verify(
     made : JudgeCard or path
         The card, or its `card.json`, of this or an older layout.
     run, certificates, labels
-        As for `card`; the files that the card says it was made with.
+        As for `card`.
     figures : bool
-        Compare only numbers and facts: the words of a card change with the program.
+        Compare only numbers and facts.
     """
-    from judgeaudit.cards import JudgeCard as Card
     from judgeaudit.cards import verify as verifying
 
-    given = verifying.whole(made) if isinstance(made, Card) else verifying.opened(made)
-    time = given.card.created
-    rebuilt = card(run, created=time, certificates=certificates, labels=labels)
+    given = verifying.given(made)
+    rebuilt = card(run, created=given.card.created, **files)
     with _open(run) as view:
         return verifying.verified(given, rebuilt, view, figures=figures)
 

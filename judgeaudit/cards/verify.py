@@ -16,7 +16,7 @@ from judgeaudit.core.errors import CardError
 if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["MOST_BYTES", "Given", "Verified", "opened", "text_of", "verified", "whole"]
+__all__ = ["MOST_BYTES", "Given", "Verified", "given", "opened", "text_of", "verified"]
 
 MOST_BYTES: Final = 64 * 2**20
 """Largest card file that is read."""
@@ -89,14 +89,16 @@ def opened(path: Path | str) -> Given:
     return Given(*read(text_of(path), where=str(path)))
 
 
-def whole(card: JudgeCard) -> Given:
-    """Take a card of the present layout."""
-    return Given(card, Migrated(json.loads(to_json(card))))
+def given(card: JudgeCard | Path | str) -> Given:
+    """Take a card, or read it from its file."""
+    if isinstance(card, JudgeCard):
+        return Given(card, Migrated(json.loads(to_json(card))))
+    return opened(card)
 
 
-def _is_new(given: Given, found: Difference) -> bool:
+def _is_new(held: Given, found: Difference) -> bool:
     """Say whether a field did not exist yet when the card was written."""
-    for step in given.migrated.steps:
+    for step in held.migrated.steps:
         for path in step.added:
             if found.path == path or found.path.startswith(f"{path}."):
                 return True
@@ -122,13 +124,13 @@ def _not_given(mine: CardParameters, theirs: CardParameters) -> list[str]:
 
 
 def verified(
-    given: Given, rebuilt: JudgeCard, view: LedgerView, *, figures: bool = False
+    held: Given, rebuilt: JudgeCard, view: LedgerView, *, figures: bool = False
 ) -> Verified:
     """Hold a card against the one that its ledger gives.
 
     Parameters
     ----------
-    given : Given
+    held : Given
         The card.
     rebuilt : JudgeCard
         Made from the ledger now, with the card's own time.
@@ -139,30 +141,30 @@ def verified(
     """
     from judgeaudit.engine.verify import faults
 
-    old: Any = json.loads(to_json(given.card))
+    old: Any = json.loads(to_json(held.card))
     new: Any = json.loads(to_json(rebuilt))
-    absent = _not_given(given.card.parameters, rebuilt.parameters)
+    absent = _not_given(held.card.parameters, rebuilt.parameters)
     counted: list[Difference] = []
     uncounted: list[Difference] = []
     for found in differences(old, new):
         if found.path in _UNCOUNTED:
             continue
         apart = (
-            _is_new(given, found)
+            _is_new(held, found)
             or (figures and is_words(found.path))
             or (bool(absent) and found.path.startswith(_MADE_WITH))
         )
         (uncounted if apart else counted).append(found)
-    notes = list(_notes(given, rebuilt, absent, differs=bool(counted)))
+    notes = list(_notes(held, rebuilt, absent, differs=bool(counted)))
     return Verified(tuple(counted), tuple(faults(view)), tuple(uncounted), tuple(notes))
 
 
-def _notes(given: Given, rebuilt: JudgeCard, absent: list[str], *, differs: bool) -> list[str]:
-    card, said = given.card, []
+def _notes(held: Given, rebuilt: JudgeCard, absent: list[str], *, differs: bool) -> list[str]:
+    card, said = held.card, []
     said.append(f"The card's time, {card.created}, is taken from the card: no ledger can tell it.")
-    if given.migrated.steps:
+    if held.migrated.steps:
         said.append(
-            f"The card is of schema version {given.migrated.version}; it was brought to "
+            f"The card is of schema version {held.migrated.version}; it was brought to "
             f"{SCHEMA_VERSION}, and compared on what it has."
         )
     mine, theirs = card.software, rebuilt.software
