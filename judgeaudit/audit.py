@@ -23,6 +23,7 @@ from judgeaudit.core.versions import versions
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
+    from judgeaudit.cards.verify import Verified
     from judgeaudit.core.records import RunFacts, Score, ScoreSet
     from judgeaudit.corpora.base import Corpus
     from judgeaudit.engine.estimate import Estimate, Price
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from judgeaudit.engine.settling import Settled
     from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
-    from judgeaudit.review.adding import Added
 
 __all__ = [
     "CHOICES",
@@ -47,6 +47,7 @@ __all__ = [
     "run",
     "score",
     "settle",
+    "verify",
 ]
 
 CHOICES: Final = tuple(AuditSpec.model_fields)
@@ -306,10 +307,11 @@ def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
     certificates : sequence of path
         Files of certificates on the run's texts, made since.
     """
+    from judgeaudit.cards.from_ledger import scores_of
     from judgeaudit.review.texts import certified
 
     with _open(run) as view:
-        return _scores(view, certified(view.meta.renderings, certificates))
+        return scores_of(view, certified(view.meta.renderings, certificates))
 
 
 def card(
@@ -326,10 +328,34 @@ def card(
     more
         `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
     """
-    from judgeaudit.review.adding import added_to
+    from judgeaudit.cards.from_ledger import card_of
 
     with _open(run) as view:
-        return _card(view, created, certificates, added_to(view, folder_of(run), **more))[0]
+        return card_of(view, created, certificates, folder=folder_of(run), **more)[0]
+
+
+def verify(
+    made: JudgeCard | Path | str, run: Path | str, *, figures: bool = False, **files: Any
+) -> Verified:
+    """Rebuild a card from its ledger, and say what differs.
+
+    Parameters
+    ----------
+    made : JudgeCard or path
+        The card, or its `card.json`, of this or an older layout.
+    run, certificates, labels, statements
+        As for `card`; sources of confidence are those that the card names.
+    figures : bool
+        Compare only numbers and facts.
+    """
+    from judgeaudit.cards import verify as verifying
+
+    given = verifying.given(made)
+    rebuilt = card(
+        run, created=given.card.created, confidence=given.card.parameters.confidence, **files
+    )
+    with _open(run) as view:
+        return verifying.verified(given, rebuilt, view, figures=figures)
 
 
 def correct(run: Path | str, labels: Path | str, **more: Any) -> tuple[Score, ...]:
@@ -351,48 +377,16 @@ def _open(run: Path | str) -> LedgerView:
     return Ledger.open_readonly(Path(run) / LEDGER if Path(run).is_dir() else run)
 
 
-def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
-    from judgeaudit.engine.deciding import found_in
-    from judgeaudit.metrics.stopping import restated
-    from judgeaudit.review.texts import uncertified
-    from judgeaudit.scoring import score as score_table
-
-    protocol = view.meta.protocol
-    bare = uncertified(view.meta, renderings)
-    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=bare)
-    triples = found_in(view)
-    return scores if triples is None else restated(scores, triples, protocol)
-
-
-def _card(
-    view: LedgerView,
-    created: str | None,
-    certificates: Sequence[Path],
-    added: Added | None = None,
-) -> tuple[JudgeCard, ScoreSet, RunFacts]:
-    from judgeaudit.cards import build
-    from judgeaudit.judges import _choice as choice
-    from judgeaudit.review.texts import certified
-
-    renderings = certified(view.meta.renderings, certificates)
-    scores = _scores(view, renderings)
-    facts = view.facts(choice.note_on(view.meta.judge))
-    facts = facts.model_copy(update={"renderings": renderings})
-    if added is not None:
-        scores, facts = added.to(scores, facts)
-    made = build(facts, scores, created=created or facts.ended or view.meta.created)
-    return made, scores, facts
-
-
 def _finish(
     view: LedgerView, ready: Prepared, created: str | None, summary: RunSummary
 ) -> AuditResult:
     from judgeaudit.cards import write
+    from judgeaudit.cards.from_ledger import card_of
     from judgeaudit.engine.kept import scoring
 
     with scoring(ready.folder):
         # a ledger that was begun without certificates does not hold them
-        made, scores, facts = _card(view, created, ready.spec.certificates)
+        made, scores, facts = card_of(view, created, ready.spec.certificates)
         write(made, ready.folder)
     ended = summary.interrupted, ready.plan.estimate, summary.in_batches
     return AuditResult(made, scores, facts, ready.folder, *ended)

@@ -145,8 +145,6 @@ def _placebo(f: Figures) -> Found:
 
 def _served(f: Figures) -> Found:
     judge, served = f.facts.judge, f.facts.served_models
-    if judge.backend in _LOCAL_BACKENDS:
-        return
     names = sorted(n for n in served if n)
     if len(names) > 1:
         listed = joined([_name(n) for n in names[:4]])
@@ -156,6 +154,18 @@ def _served(f: Figures) -> Found:
             "serious",
             f"The served model changed during the run: {listed}{more}.",
         )
+    prints = f.facts.extra.get("fingerprints")
+    if isinstance(prints, int) and prints > 1:
+        yield (
+            "fingerprints_changed",
+            "caution",
+            (
+                f"The server named {count(prints)} configurations of itself (system "
+                f"fingerprints) during the run."
+            ),
+        )
+    if judge.backend in _LOCAL_BACKENDS:
+        return
     other = [n for n in names if served_as_asked(judge.model, n) == "other"]
     if other and len(names) == 1:
         yield (

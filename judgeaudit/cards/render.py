@@ -27,7 +27,15 @@ __all__ = ["md_cell", "md_code", "md_text", "to_html", "to_markdown"]
 _MD_ACTIVE: Final = re.compile(
     r"[\\`*_\[\]#|~$&<>]|:(?=//|[\w+-]+:)|@(?=\w)|(?<=\bwww)\.", re.IGNORECASE
 )
-_MD_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", ":": "&#58;"}
+# GitHub looks for mentions after it has read entities, so only another character keeps a card that
+# is pasted into a thread from calling strangers
+_MD_ENTITIES: Final = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    ":": "&#58;",
+    "@": "\N{FULLWIDTH COMMERCIAL AT}",
+}
 _MD_START: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))(?=\s|$|[-=])")
 
 

@@ -1,6 +1,7 @@
 """The `judgeaudit` command: one place that turns errors into a line and an exit code.
 
-Exit codes: 0 done; 1 a check found something (`policy check`, `ledger verify`); 2 usage,
+Exit codes: 0 done; 1 a check found something (`policy check`, `ledger verify`,
+`card verify`); 2 usage,
 configuration or input; 3 operational (quota or budget spent, no call answered); 130 interrupted
 (Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
 """
@@ -20,6 +21,7 @@ from judgeaudit._version import __version__
 from judgeaudit.cli import (
     _out,
     batch,
+    cards,
     corpus,
     ledger,
     local,
@@ -72,6 +74,7 @@ selftest.add_to(app)
 _importing.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
+app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(batch.app, name="batch", help="Calls in a provider's batches: a day, at half price.")

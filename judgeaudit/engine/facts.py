@@ -31,6 +31,11 @@ SELECT count(*), count(prompt_tokens), sum(prompt_tokens),
 FROM verdicts
 """
 
+_FINGERPRINTS = """
+SELECT count(DISTINCT s.fingerprint) FROM verdicts v JOIN served s ON s.id = v.served
+GROUP BY s.model ORDER BY count(*) DESC, s.model LIMIT 1
+"""
+
 _BATCHES = """
 SELECT json_extract(extra, '$.batch_id') AS batch, count(*) FROM replies
 WHERE extra IS NOT NULL GROUP BY batch HAVING batch IS NOT NULL ORDER BY batch
@@ -104,6 +109,8 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         ended=ended,
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
+        ledger_head=view.head(),
+        plan_sha256=view.plan_sha256,
         versions=versions,
         extra={k: v for k, v in meta.extra.items() if k != VOTES} | _told(view, db),
     )
@@ -115,6 +122,10 @@ def _told(view: LedgerView, db: sqlite3.Connection) -> dict[str, Any]:
     if batches := dict(db.execute(_BATCHES).fetchall()):
         # how many answers came in which of the provider's batches
         told["batches"] = batches
+    # of the model that answered most, for two models differ in them anyway
+    prints = db.execute(_FINGERPRINTS).fetchone()
+    if prints is not None and prints[0] > 1:
+        told["fingerprints"] = prints[0]
     if view.meta.extra.get("confidence") == "logprobs":
         told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     if found := triage.summary(view):
