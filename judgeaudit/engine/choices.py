@@ -13,7 +13,7 @@ from judgeaudit.engine.deciding import decider_of
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
-from judgeaudit.engine.settling import Settled, frozen, is_open, settle
+from judgeaudit.engine.settling import Settled, asettle, frozen, is_open
 from judgeaudit.judges import _choice as choice
 from judgeaudit.judges._confidence import source_of
 from judgeaudit.judges._reach import check_reachable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
 __all__ = [
+    "asettled_for",
     "budget_of",
     "decide_of",
     "found_extra",
@@ -32,7 +33,6 @@ __all__ = [
     "judge_of",
     "limits_of",
     "price_of",
-    "settled_for",
 ]
 
 _FREE: Final = frozenset({"local", "scripted", "replay"})
@@ -64,7 +64,7 @@ def found_extra(judge: JudgeSpec, template: JudgeTemplate, found: Settled | None
     return (found.extra if found else {}) | {"confidence": source_of(judge, template)}
 
 
-def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
+async def asettled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
     """Ask a judge what it accepts; None where nothing is open, or it is known.
 
     Raises
@@ -78,7 +78,7 @@ def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Set
     def make(asked: JudgeSpec) -> Judge:
         return judge_of(asked, (), spec.attempt_seconds)
 
-    return settle(spec, judge, limits_of(spec, judge), make)
+    return await asettle(spec, judge, limits_of(spec, judge), make)
 
 
 def judge_of(

@@ -367,6 +367,7 @@ async def run_plan(
         await run.work(int(positions.size))
     finally:
         watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
         control.unbind()
         progress.end()
         if ledger.broken is None:
