@@ -26,7 +26,7 @@ from judgeaudit.engine.control import Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
-from judgeaudit.engine.limits import Gate, Limits, backoff
+from judgeaudit.engine.limits import Gate, Limits, backoff, hands
 from judgeaudit.engine.meter import Meter, answer_cap
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
@@ -69,12 +69,12 @@ class _Run:
         """Run the pool until nothing is left, or something stops it."""
         # the first call alone: a wrong address, key or name costs one call, and clients warm up
         await self._pool(min(1, n_open), most=1)
-        await self._pool(min(self.limits.concurrency, n_open - 1))
+        await self._pool(min(hands(self.limits.concurrency), n_open - 1))
 
     async def _pool(self, n: int, most: int | None = None) -> None:
         if n < 1 or self.asker.draining.is_set():
             return
-        self.ledger.batch_by(n)
+        self.ledger.batch_by(min(n, self.limits.concurrency))
         calls = itertools.islice(self.todo, most)
         self.workers = [asyncio.create_task(self._worker(calls)) for _ in range(n)]
         try:

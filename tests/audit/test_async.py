@@ -60,7 +60,9 @@ def choices(server, out, judge=DOORS[0], **more):
 @pytest.mark.parametrize("judge", DOORS)
 def test_it_makes_the_card_that_the_synchronous_one_makes(tmp_path, judge, loops):
     async def story():
-        return await audit.arun(**choices(server, tmp_path / "a", judge), created="2030-01-01T00:00:00Z")
+        return await audit.arun(
+            **choices(server, tmp_path / "a", judge), created="2030-01-01T00:00:00Z"
+        )
 
     with Loopback(hash_verdict) as server:
         if judge == DOORS[1]:
