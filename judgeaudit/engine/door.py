@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 from judgeaudit.engine.budget import BudgetLike
-from judgeaudit.engine.control import Decide, RunControl
+from judgeaudit.engine.control import Control, Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits
@@ -131,7 +131,7 @@ def run_plan_sync(
 
 
 @contextmanager
-def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+def signals(control: Control, progress: Progress, limits: Limits) -> Iterator[None]:
     """Let Ctrl-C, SIGTERM and SIGHUP interrupt a run while this lasts; in the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield
