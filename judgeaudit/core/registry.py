@@ -61,7 +61,7 @@ class Registry(Generic[T]):
             return
         # another thread waits until all are there; a module of the room may look while it is filled
         with self._lock:
-            if self._filled or self._filling:
+            if self._filling:
                 return
             self._filling = True
             try:

@@ -193,7 +193,7 @@ def provider_of(spec: JudgeSpec) -> str:
     """
     litellm = litellm_library()
     try:
-        return str(litellm.get_llmprovider_of(spec.model)[1])
+        return str(litellm.get_llm_provider(spec.model)[1])
     except litellm.BadRequestError:
         raise ConfigError(
             f"LiteLLM knows no provider for the model {spec.model!r}",
