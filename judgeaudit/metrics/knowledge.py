@@ -16,7 +16,7 @@ from judgeaudit.metrics._estimate import Better, Estimate, to_score
 from judgeaudit.stats._auroc import auroc
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.intervals import clustered_wilson
 
 __all__ = ["Source", "ece_top_label", "knowledge_of", "knowledge_scores"]
@@ -115,7 +115,7 @@ def knowledge_of(
         return none, none, none
     calls = {"calls": float(said.size), "wrong": float(np.count_nonzero(~hit))}
     n_items = said.size if items is None else np.unique(items[there]).size
-    n_clusters = int(np.unique(of).size)
+    n_clusters = n_distinct(of)
 
     def estimate(
         value: float | Undefined, interval: Interval | Undefined, **more: float
