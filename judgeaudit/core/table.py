@@ -193,6 +193,9 @@ class VerdictTable:
     def counts(self, condition: str) -> Counts:
         """Outcome counts per item under a condition, wordings and repeats pooled."""
         cells = self.cells(condition)
+        if not cells.size:  # one array for all three; a run of a million items asks for many
+            none = np.zeros(self.n_items, dtype=np.int64)
+            return Counts(none, none, none)
         axes = (1, 2)
         return Counts(
             unsafe=np.sum(cells == UNSAFE, axis=axes, dtype=np.int64),
