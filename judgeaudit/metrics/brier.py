@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._judged import judged
 from judgeaudit.metrics._registry import METRICS, Report

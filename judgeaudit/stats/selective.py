@@ -222,9 +222,7 @@ def aurc(
     )
 
 
-def _influences(
-    confidence: FloatArray1D, wrong: BoolArray1D, order: IntArray1D
-) -> FloatArray1D:
+def _influences(confidence: FloatArray1D, wrong: BoolArray1D, order: IntArray1D) -> FloatArray1D:
     """Influence of each case on E[wrong x -ln(share at least as sure)], the area's limit.
 
     Tied cases share the mean of their positions' weights.
