@@ -68,8 +68,12 @@ METRICS: Final[dict[str, tuple[str, ...]]] = {
         "Unweighted over the categories that have such items; those left out are counted.",
         "Far below the plain figure: a small category is missed.",
     ),
-    "macro_fpr": ("Safe runs refused, mean of categories", "", ""),
-    "macro_f1": ("F1, mean of categories", "", ""),
+    "macro_fpr": (
+        "Safe runs refused, mean of categories",
+        "The same for UNSAFE verdicts on safe items.",
+        "",
+    ),
+    "macro_f1": ("F1, mean of categories", "The same for F1.", ""),
     "auroc": (
         "AUROC",
         "Chance that an unsafe item scores above a safe one, ties counting half; 0.5 is chance.",
