@@ -26,6 +26,7 @@ from judgeaudit.cards.provenance import (
     what,
     who,
 )
+from judgeaudit.cards.rows import category_table, in_order, order_of, score_table, shared_notes
 from judgeaudit.cards.texts_en import (
     ABSTENTION,
     CONDITIONS,
@@ -37,7 +38,6 @@ from judgeaudit.cards.texts_en import (
     SOFT,
     SOFT_LABELS,
     STANCES,
-    STRATA,
     TREATMENTS,
     Family,
 )
@@ -55,7 +55,6 @@ from judgeaudit.cards.words import (
     clipped,
     estimate,
     interval,
-    method,
     test_words,
     threshold_words,
     unit_score,
@@ -91,69 +90,6 @@ class View:
     sections: tuple[Section, ...]
 
 
-def _order(f: Figures, family: Iterable[str]) -> dict[str, int]:
-    run = [c.id for c in f.facts.protocol.conditions]
-    certified = [k for k, c in enumerate(run) if c in f.conditions("certified")]
-    if certified:
-        run.insert(certified[-1] + 1, "certified")
-    return {c: k for k, c in enumerate(dict.fromkeys([*run, *family]))}
-
-
-def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> list[Score]:
-    conditions = _order(f, ())
-    rank = {m: k for k, m in enumerate(metrics)}
-
-    def key(s: Score) -> tuple[int, str, int, str, int, str, bool, str]:
-        condition = s.condition or ""
-        return (
-            rank.get(s.metric, len(rank)),
-            s.metric,
-            conditions.get(condition, -1 if not condition else len(conditions)),
-            condition,
-            STRATA.index(s.stratum) if s.stratum in STRATA else len(STRATA),
-            s.stratum or "",
-            s.treatment != "exclude",
-            s.treatment,
-        )
-
-    return sorted(scores, key=key)
-
-
-def _name(f: Figures, s: Score) -> Cell:
-    known = METRICS.get(s.metric)
-    parts = [known.title if known else shorten(s.metric, 60)]
-    if s.condition is not None:
-        parts.append(condition_words(f, s.condition))
-    if s.stratum is not None:
-        parts.append(shorten(s.stratum, 60))
-    if s.treatment != "exclude":
-        parts.append(f"failures {TREATMENTS.get(s.treatment, shorten(s.treatment, 60))}")
-    names = ((s.condition or "base", CONDITIONS), (s.treatment, TREATMENTS))
-    plain = s.stratum is None or s.stratum in STRATA
-    ours = known is not None and plain and all(x in ids for x, ids in names)
-    return Cell(" · ".join(parts), raw=not ours)
-
-
-def _row(f: Figures, s: Score) -> tuple[Cell, ...]:
-    note = f"; note: {s.note}" if s.note else ""
-    return (
-        _name(f, s),
-        Cell(estimate(s) + note),
-        Cell(interval(s)),
-        Cell(basis(s)),
-        Cell(method(s)),
-    )
-
-
-_HEAD: Final = ("Figure", "Estimate", "Interval", "Basis", "Method")
-
-
-def _score_table(
-    f: Figures, caption: str, scores: Sequence[Score], *, folded: bool = False
-) -> Table:
-    return table(caption, _HEAD, [_row(f, s) for s in scores], folded=folded)
-
-
 def _is_headline(f: Figures, s: Score) -> bool:
     """Say whether a score is computed under the declared treatment (or has only one)."""
     best = f.get(s.metric, s.condition, stratum=s.stratum)
@@ -162,12 +98,12 @@ def _is_headline(f: Figures, s: Score) -> bool:
 
 def _of(f: Figures, metrics: Sequence[str]) -> list[Score]:
     found = [s for s in f.scores.scores if s.metric in metrics and _is_headline(f, s)]
-    return _in_order(f, found, metrics)
+    return in_order(f, found, metrics)
 
 
 def _meanings(metrics: Iterable[str]) -> tuple[tuple[str, str], ...]:
     texts = [METRICS[m] for m in metrics if m in METRICS]
-    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts)
+    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts if t.means)
 
 
 def _by_condition(f: Figures) -> list[Table]:
@@ -221,16 +157,22 @@ def _family_section(f: Figures, family: Family) -> Section:
         folded = [s for s in _of(f, ("jitter", "unsafe_rate")) if s not in shown]
     else:
         folded = _of(f, family.folded)
+    by_category = category_table(folded)
+    folded = [s for s in folded if not s.metric.startswith("category_")]
+    shared = shared_notes([*shown, *folded])
     notes = [note for note in _notes(f, family.id) if note]
+    notes += [f"{part[:1].upper()}{part[1:]} ({n} figures here)." for part, n in shared.items()]
     if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
     if shown:
-        tables.append(_score_table(f, "Figures", shown))
+        tables.append(score_table(f, "Figures", shown, shared=shared))
     elif not folded:
         notes.append("Not computed in this run.")
     if folded:
         caption = "All figures, with their methods" if tables and not shown else "More figures"
-        tables.append(_score_table(f, caption, folded, folded=True))
+        tables.append(score_table(f, caption, folded, folded=True, shared=shared))
+    if by_category is not None:
+        tables.append(by_category)
     present = dict.fromkeys(s.metric for s in [*shown, *folded])
     return Section(
         id=family.id,
@@ -306,7 +248,7 @@ def _outcome_section(f: Figures) -> Section:
     kinds = [k for k in drawings.OUTCOMES if f.outcomes()[k]]
     head = ("Condition", "Calls", *kinds)
     rows: list[tuple[Cell | str, ...]] = []
-    conditions = _order(f, sorted(f.facts.outcomes))
+    conditions = order_of(f, sorted(f.facts.outcomes))
     for condition in sorted(f.facts.outcomes, key=lambda c: (conditions[c], c)):
         counts = f.outcomes([condition])
         known = condition in CONDITIONS
@@ -321,11 +263,11 @@ def _outcome_section(f: Figures) -> Section:
     ]
     several = {s.metric for s in treated if s.treatment != "exclude"}
     if several:
-        ordered = _in_order(f, [s for s in treated if s.metric in several], _TREATED)
-        tables.append(_score_table(f, "The same figures under each treatment", ordered))
+        ordered = in_order(f, [s for s in treated if s.metric in several], _TREATED)
+        tables.append(score_table(f, "The same figures under each treatment", ordered))
     rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
-        tables.append(_score_table(f, "Rate of each outcome", rates, folded=True))
+        tables.append(score_table(f, "Rate of each outcome", rates, folded=True))
     notes = [open_words(f)] if open_words(f) else []
     if not rows:
         notes.append("No call is recorded.")
@@ -351,11 +293,11 @@ def _has(f: Figures, metric: str) -> bool:
 def _other_section(f: Figures) -> Section | None:
     families = (*FAMILIES, *_SOMETIMES)
     placed = {m for fam in families for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
-    rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
+    rest = in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
     if not rest:
         return None
     lead = "Figures without a section of their own."
-    return Section("more", "Further figures", lead, tables=(_score_table(f, "Figures", rest),))
+    return Section("more", "Further figures", lead, tables=(score_table(f, "Figures", rest),))
 
 
 def view(card: JudgeCard) -> View:

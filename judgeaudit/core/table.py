@@ -204,6 +204,9 @@ class VerdictTable:
 
     def column_counts(self, columns: Sequence[int]) -> Counts:
         """Outcome counts per item under some positions on axis 1, pooled."""
+        if not columns or not self.codes.size:  # one array for all three: many ask, of many items
+            none = np.zeros(self.n_items, dtype=np.int64)
+            return Counts(none, none, none)
         calls = self._calls(columns)
         return Counts(
             unsafe=_per_item(calls == UNSAFE),

@@ -141,6 +141,8 @@ class View:
         """Say whether the table holds a call of a condition."""
 
         def any_call() -> bool:
+            if not self.table.column_indices(condition):
+                return False
             counts = self.counts(condition)
             return bool(counts.valid.any() or counts.failed.any())
 

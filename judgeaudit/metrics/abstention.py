@@ -15,6 +15,7 @@ from judgeaudit.metrics._view import View
 from judgeaudit.metrics._words import plain
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Undefined
 from judgeaudit.stats.abstaining import operating_point, penalised, penalty_threshold
+from judgeaudit.stats.clusters import n_distinct
 from judgeaudit.stats.selective import NO_CASE, aurc
 
 __all__ = ["PENALTIES", "TARGET", "abstention"]
@@ -62,7 +63,7 @@ def _cases(view: View) -> _Cases | None:
         confidence=np.round(sure[case], 7),
         wrong=codes[case] != table.gold[item],
         clusters=view.clusters[item],
-        n_items=int(np.unique(item).size),
+        n_items=n_distinct(item),
         other={
             "failed": float(np.count_nonzero(failed)),
             "without_confidence": float(np.count_nonzero(labelled & verdict & np.isnan(sure))),

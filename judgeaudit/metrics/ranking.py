@@ -13,7 +13,7 @@ from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
 from judgeaudit.stats import ranking
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.ranking import Figure
+from judgeaudit.stats.ranking import Blocks, Figure
 
 __all__ = ["BUDGETS", "MAX_FPR", "auroc", "average_precision", "catch_rate", "partial_auroc"]
 
@@ -31,8 +31,15 @@ def auroc(view: View) -> Report:
     data = judged(view)
     if isinstance(data, Undefined):
         return Report((_score(view, data, Figure(data, data), "auroc", "chance"),))
-    made = ranking.auroc(data.p, data.unsafe, data.clusters, level=view.level)
+    made = ranking.auroc(
+        *(data.p, data.unsafe, data.clusters), level=view.level, made=_blocks(view, data)
+    )
     return Report((_score(view, data, made, "auroc", "chance"),))
+
+
+def _blocks(view: View, data: Judged) -> Blocks:
+    """Sort the scores, once for all figures."""
+    return view.memo("blocks", lambda: ranking.blocks_of(data.p, data.unsafe))
 
 
 def _figures(view: View) -> dict[str, Figure]:
@@ -49,6 +56,7 @@ def _figures(view: View) -> dict[str, Figure]:
             max_fprs=(MAX_FPR,),
             budgets=BUDGETS,
             level=view.level,
+            made=_blocks(view, data),
         )
         return dict(zip(names, found, strict=True))
 
