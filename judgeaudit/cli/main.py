@@ -30,6 +30,7 @@ from judgeaudit.cli import (
     stats,
 )
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import flattening as _flattening
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
@@ -68,6 +69,7 @@ results.add_to(app)
 plan.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
+_flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")

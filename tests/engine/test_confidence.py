@@ -89,7 +89,9 @@ def test_a_grammar_is_told_by_the_judge_not_by_the_answer(tmp_path):
     """The same bytes: a server that was given a grammar, and one that was not."""
     listed = {"SA": math.log(0.6), "UN": math.log(0.1), "Un": math.log(0.1)}
     answer = completion('{"verdict": "SAFE"}')
-    answer["choices"][0] |= told(*map(token, OBJECT), token("SA", listed["SA"], top=listed), token('FE"}'))
+    answer["choices"][0] |= told(
+        *map(token, OBJECT), token("SA", listed["SA"], top=listed), token('FE"}')
+    )
     found = {}
     with Loopback(always(Answer(body=answer))) as server:
         for judge in ("direct:m", "openai/m"):
