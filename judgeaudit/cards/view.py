@@ -26,6 +26,7 @@ from judgeaudit.cards.provenance import (
     what,
     who,
 )
+from judgeaudit.cards.score_rows import common_notes, score_table
 from judgeaudit.cards.texts_en import (
     ABSTENTION,
     CONDITIONS,
@@ -55,7 +56,6 @@ from judgeaudit.cards.words import (
     clipped,
     estimate,
     interval,
-    method,
     test_words,
     threshold_words,
     unit_score,
@@ -119,41 +119,6 @@ def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> li
     return sorted(scores, key=key)
 
 
-def _name(f: Figures, s: Score) -> Cell:
-    known = METRICS.get(s.metric)
-    parts = [known.title if known else shorten(s.metric, 60)]
-    if s.condition is not None:
-        parts.append(condition_words(f, s.condition))
-    if s.stratum is not None:
-        parts.append(shorten(s.stratum, 60))
-    if s.treatment != "exclude":
-        parts.append(f"failures {TREATMENTS.get(s.treatment, shorten(s.treatment, 60))}")
-    names = ((s.condition or "base", CONDITIONS), (s.treatment, TREATMENTS))
-    plain = s.stratum is None or s.stratum in STRATA
-    ours = known is not None and plain and all(x in ids for x, ids in names)
-    return Cell(" · ".join(parts), raw=not ours)
-
-
-def _row(f: Figures, s: Score) -> tuple[Cell, ...]:
-    note = f"; note: {s.note}" if s.note else ""
-    return (
-        _name(f, s),
-        Cell(estimate(s) + note),
-        Cell(interval(s)),
-        Cell(basis(s)),
-        Cell(method(s)),
-    )
-
-
-_HEAD: Final = ("Figure", "Estimate", "Interval", "Basis", "Method")
-
-
-def _score_table(
-    f: Figures, caption: str, scores: Sequence[Score], *, folded: bool = False
-) -> Table:
-    return table(caption, _HEAD, [_row(f, s) for s in scores], folded=folded)
-
-
 def _is_headline(f: Figures, s: Score) -> bool:
     """Say whether a score is computed under the declared treatment (or has only one)."""
     best = f.get(s.metric, s.condition, stratum=s.stratum)
@@ -167,7 +132,7 @@ def _of(f: Figures, metrics: Sequence[str]) -> list[Score]:
 
 def _meanings(metrics: Iterable[str]) -> tuple[tuple[str, str], ...]:
     texts = [METRICS[m] for m in metrics if m in METRICS]
-    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts)
+    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts if t.means or t.do)
 
 
 def _by_condition(f: Figures) -> list[Table]:
@@ -224,13 +189,17 @@ def _family_section(f: Figures, family: Family) -> Section:
     notes = [note for note in _notes(f, family.id) if note]
     if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
+    said = common_notes([*shown, *folded])
+    if said:
+        words = "; ".join(said)
+        notes.append(f"{words[:1].upper()}{words[1:]}.")
     if shown:
-        tables.append(_score_table(f, "Figures", shown))
+        tables.append(score_table(f, "Figures", shown, said=said))
     elif not folded:
         notes.append("Not computed in this run.")
     if folded:
         caption = "All figures, with their methods" if tables and not shown else "More figures"
-        tables.append(_score_table(f, caption, folded, folded=True))
+        tables.append(score_table(f, caption, folded, folded=True, said=said))
     present = dict.fromkeys(s.metric for s in [*shown, *folded])
     return Section(
         id=family.id,
@@ -322,10 +291,10 @@ def _outcome_section(f: Figures) -> Section:
     several = {s.metric for s in treated if s.treatment != "exclude"}
     if several:
         ordered = _in_order(f, [s for s in treated if s.metric in several], _TREATED)
-        tables.append(_score_table(f, "The same figures under each treatment", ordered))
+        tables.append(score_table(f, "The same figures under each treatment", ordered))
     rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
-        tables.append(_score_table(f, "Rate of each outcome", rates, folded=True))
+        tables.append(score_table(f, "Rate of each outcome", rates, folded=True))
     notes = [open_words(f)] if open_words(f) else []
     if not rows:
         notes.append("No call is recorded.")
@@ -355,7 +324,7 @@ def _other_section(f: Figures) -> Section | None:
     if not rest:
         return None
     lead = "Figures without a section of their own."
-    return Section("more", "Further figures", lead, tables=(_score_table(f, "Figures", rest),))
+    return Section("more", "Further figures", lead, tables=(score_table(f, "Figures", rest),))
 
 
 def view(card: JudgeCard) -> View:
