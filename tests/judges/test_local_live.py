@@ -96,13 +96,13 @@ def test_answers_are_verdicts_a_seed_repeats_and_others_differ(scratch):
 
 
 def test_the_probability_of_a_verdict_is_the_share_of_its_draws(scratch):
-    """`--logprobs`: what the ledger gets is what a hundred draws of the same model say."""
+    """`--logprobs`: what the ledger gets is what forty draws of the same model say."""
 
     async def story():
         judge = make(logprobs=True, top_logprobs=LISTED)
         try:
             own = await p_unsafe(judge, prompt())
-            drawn = [await judge.ask(prompt(), call(k)) for k in range(100)]
+            drawn = [await judge.ask(prompt(), call(k)) for k in range(40)]
             rest = [await judge.ask(prompt(user), call()) for user in ("Hello.", "Stop!")]
             rest_own = [await p_unsafe(judge, prompt(user)) for user in ("Hello.", "Stop!")]
         finally:
