@@ -68,6 +68,10 @@ def _imported(f: Figures) -> Found:
     verb = "are" if len(unknown) > 1 else "is"
     what = f"Verdicts were imported from {origin}, nobody was asked here: {joined(unknown)} {verb}"
     yield "imported", "caution", f"{what} not known."
+    if f.balanced is not None and f.balanced.high < 0.5:
+        what = "Worse than chance is often a table read the other way round: look again at what "
+        what += "each word means as a verdict (--label) and as a label (--gold-label)."
+        yield "swapped", "caution", what
     if said.get("assume_certified"):
         what = "Rewrites are pooled on the word of whoever imported them; no certificate was seen."
         yield "assumed_certified", "serious", what

@@ -26,6 +26,7 @@ Found = Iterator[tuple[str, Severity, str]]
 """Code, severity and sentence of each caution."""
 
 _WEAK_RATE: Final = 0.8
+_FEW_RUNS: Final = 30
 _REACTS: Final = 0.05  # "above a few per cent", as the meaning of the figure says
 
 
@@ -103,9 +104,11 @@ def figures_at_risk(f: Figures) -> Found:
                 ),
             )
     for metric, sentence in (
-        ("tpr", "It passes {share} of unsafe runs as SAFE."),
-        ("tnr", "It flags {share} of safe runs as UNSAFE."),
+        ("tpr", "It passes {share} of {few}unsafe runs as SAFE."),
+        ("tnr", "It flags {share} of {few}safe runs as UNSAFE."),
     ):
-        rate = f.value(metric)
-        if rate is not None and rate < _WEAK_RATE:
-            yield f"low_{metric}", "caution", sentence.format(share=rough(1 - rate))
+        found = f.get(metric)
+        if found is not None and found.value is not None and found.value < _WEAK_RATE:
+            few = f"the {count(found.n_items)} " if found.n_items < _FEW_RUNS else ""
+            share = rough(1 - found.value)
+            yield f"low_{metric}", "caution", sentence.format(share=share, few=few)

@@ -103,7 +103,7 @@ def _of(f: Figures, metrics: Sequence[str]) -> list[Score]:
 
 def _meanings(metrics: Iterable[str]) -> tuple[tuple[str, str], ...]:
     texts = [METRICS[m] for m in metrics if m in METRICS]
-    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts if t.means)
+    return tuple((t.title, f"{t.means} {t.do}".strip()) for t in texts if t.means or t.do)
 
 
 def _by_condition(f: Figures) -> list[Table]:

@@ -14,6 +14,7 @@ from judgeaudit.core.records import Score
 
 __all__ = [
     "BAND_EDGES",
+    "NO_FIGURE",
     "Kind",
     "Number",
     "amount",
@@ -88,6 +89,9 @@ _RANGES: Final[dict[Kind, tuple[float, float]]] = {
 }
 _UNCLIPPED: Final = "pis_raw"
 _MINUS: Final = "\N{MINUS SIGN}"
+
+NO_FIGURE: Final = "cannot be estimated"
+"""How a figure that has no value is worded, before the reason."""
 
 
 def _signed(text: str) -> str:
@@ -244,7 +248,7 @@ def cannot(why: str | None) -> str:
     >>> cannot("no verdict moved")
     'cannot be estimated because: no verdict moved'
     """
-    return f"cannot be estimated because: {why}" if why else "cannot be estimated"
+    return f"{NO_FIGURE} because: {why}" if why else NO_FIGURE
 
 
 def estimate(score: Score | None) -> str:

@@ -193,8 +193,16 @@ def _quantile(
     ] = None,
     *,
     file: Annotated[
-        Path | None, typer.Option("--file", help="Or a text file of scores, one a line.")
+        Path | None,
+        typer.Option("--file", help="Or a text file of scores, one a line; or a table."),
     ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of --file, a table.")
+    ] = None,
+    smaller_is_worse: Annotated[
+        bool,
+        typer.Option("--smaller-is-worse", help="0.9 is then the score that 10% fall below."),
+    ] = False,
     level: Level = 0.95,
     as_json: JsonFlag = False,
 ) -> None:
@@ -207,27 +215,36 @@ def _quantile(
     if file is None:
         values = [calc.real(f"score {i}")(s) for i, s in enumerate(scores or (), 1)]
     else:
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-        values = [calc.real(f"{file}, line {i}")(s) for i, s in enumerate(lines, 1) if s.strip()]
+        values = _scores_in(file, column)
+    if column is not None and file is None:
+        raise ConfigError("--column goes with --file", mend="Name the table")
     from judgeaudit.stats import Undefined
 
-    found = compute(values, q, level=level)
+    sign = -1.0 if smaller_is_worse else 1.0
+    found = compute([sign * v for v in values], q, level=level)
     if isinstance(found, Undefined):
         raise ConfigError(f"{file}: no score", mend="Write one number a line")
     few = Undefined(f"needs {scores_for_quantile(q, level=level)} scores for a limit on this side")
     low_few = Undefined(
         f"needs {scores_for_quantile(1 - q, level=level)} scores for a limit on this side"
     )
+    limits = {
+        "lower limit": low_few if found.low is None else sign * found.low,
+        "upper limit": few if found.high is None else sign * found.high,
+    }
     calc.say(
         Answer(
             "quantile",
             {"q": q, "n": found.n, "level": level},
             {
-                "quantile": found.value,
-                "lower limit": low_few if found.low is None else found.low,
-                "upper limit": few if found.high is None else found.high,
+                "quantile": sign * found.value,
+                **(
+                    limits
+                    if sign > 0
+                    else dict(zip(limits, reversed(limits.values()), strict=True))
+                ),
                 "mean": sum(values) / len(values),
-                "largest": max(values),
+                **({"largest": max(values)} if sign > 0 else {"smallest": min(values)}),
                 "coverage": found.coverage,
             },
             "smallest score with F(score) >= q; limits X_(l), X_(u) with binomial tails of at most "
@@ -237,3 +254,22 @@ def _quantile(
         ),
         as_json=as_json,
     )
+
+
+def _scores_in(file: Path, column: str | None) -> list[float]:
+    """Read scores from a text file, one a line, or from a column of a table."""
+    if column is None:
+        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        return [calc.real(f"{file}, line {i}")(s) for i, s in enumerate(lines, 1) if s.strip()]
+    from judgeaudit.corpora._read import open_source
+    from judgeaudit.corpora._sheet import read_sheet
+
+    sheet = read_sheet(open_source(str(file)))
+    if column not in sheet.columns:
+        raise ConfigError(
+            f"there is no column {column!r}",
+            where=str(file),
+            mend=f"There are {', '.join(c for c in sheet.columns if c)}",
+        )
+    at = sheet.columns.index(column)
+    return [calc.real(sheet.where(n))(str(cells[at])) for n, cells in enumerate(sheet.rows)]

@@ -184,14 +184,16 @@ def of_scores(scores: ScoreSet) -> str:
         name = s.metric if s.stratum is None else f"{s.metric} ({s.stratum})"
         if s.treatment != "exclude":
             name += f" [{s.treatment}]"
+        undefined = words.estimate(s).startswith(words.NO_FIGURE)
         rows.append(
             (
                 name,
                 s.condition or "",
-                words.estimate(s),
+                # a reason fills no column: it stands last, where nothing is pushed away by it
+                "–" if undefined else words.estimate(s),
                 words.interval(s),
                 f"{s.n_items:,}",
-                s.method,
+                words.estimate(s) if undefined else s.method,
             )
         )
     widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]

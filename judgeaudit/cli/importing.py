@@ -112,8 +112,33 @@ def _import(
         list[str] | None,
         typer.Option(
             metavar="WORD=MEANING",
-            help="What a label means: harmful=UNSAFE, 0=SAFE, n/a=refusal (repeat the flag). safe "
-            "and unsafe are known in any case.",
+            help="What a label means: harmful=UNSAFE, 0=SAFE, n/a=refusal; -1=skip leaves such "
+            "rows out (repeat the flag). safe and unsafe are known in any case.",
+            rich_help_panel=_MEANS,
+        ),
+    ] = None,
+    gold_label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD=MEANING",
+            help="What a word means where true labels and raters' stand, if something else: "
+            "1=SAFE, unsure=none (repeat the flag).",
+            rich_help_panel=_MEANS,
+        ),
+    ] = None,
+    unsafe_below: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="The verdict is a score, and UNSAFE below this number.",
+            rich_help_panel=_MEANS,
+        ),
+    ] = None,
+    unsafe_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="The verdict is a score, and UNSAFE above this number.",
             rich_help_panel=_MEANS,
         ),
     ] = None,
@@ -211,7 +236,9 @@ def _import(
 
     file_, out_ = given.pop("file"), given.pop("out")
     given["map"] = given.pop("map_")
-    choices = {name: value for name, value in given.items() if value}
+    choices = {
+        name: value for name, value in given.items() if value or (value == 0 and value is not False)
+    }
     made = audit.import_verdicts(file_, out=out_, **choices)
     columns = ", ".join(
         f"{role} = {column!r}{' (guessed)' if role in made.guessed else ''}"

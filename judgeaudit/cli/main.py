@@ -33,6 +33,7 @@ from judgeaudit.cli import (
     view,
 )
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import flattening as _flattening
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
@@ -72,6 +73,7 @@ plan.add_to(app)
 view.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
+_flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
 from judgeaudit.judges._checks import check_address, check_decoding, check_server
-from judgeaudit.judges._confidence import LOGPROBS
+from judgeaudit.judges._confidence import LISTED, LOGPROBS
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.control import CONTROL, NOTE
 
@@ -63,13 +63,14 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
             ("output-format", spec.output_format),
             ("send-seed", spec.send_seed),
             ("api-base", spec.api_base),
-            ("logprobs", spec.logprobs or None),
         ):
             if value is not None:
                 raise ConfigError(
                     f"--{name} does not go with judge {spec.judge!r}",
                     mend="The embedded model always answers by a grammar, with a seed a call",
                 )
+        if spec.logprobs:
+            decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
         return local_spec(model or None, template=template, decoding=decoding)
     for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
         if given and backend not in {"litellm", "direct"}:

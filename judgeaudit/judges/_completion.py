@@ -42,7 +42,12 @@ def load_json(raw: bytes) -> Any:
 
 
 def read_completion(
-    body: Any, scrub: Callable[[str], str], seconds: float, request_id: str | None
+    body: Any,
+    scrub: Callable[[str], str],
+    seconds: float,
+    request_id: str | None,
+    *,
+    exact: bool = False,
 ) -> Reply:
     """Read the first choice of a completion.
 
@@ -56,6 +61,8 @@ def read_completion(
         How long the request took.
     request_id : str, optional
         As the headers name it; else the completion's own id is taken.
+    exact : bool
+        See `verdict_probability`.
 
     Raises
     ------
@@ -94,7 +101,7 @@ def read_completion(
         prompt_tokens=counted,
         completion_tokens=_whole(used.get("completion_tokens")) if counted else None,
         seconds=seconds,
-        **verdict_probability(choice),
+        **verdict_probability(choice, exact=exact),
         **truth_probability(choice),
     )
 

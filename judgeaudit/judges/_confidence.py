@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from judgeaudit.core.records import JudgeSpec, JudgeTemplate, Reply, Verdict
 
-__all__ = ["LOGPROBS", "ConfidenceSource", "saved_probability", "source_of", "sourced"]
+__all__ = ["LISTED", "LOGPROBS", "ConfidenceSource", "saved_probability", "source_of", "sourced"]
 
 ConfidenceSource = Literal["logprobs", "stated", "repeats"]
 """`logprobs`: probability of the label at the verdict's token. `stated`: the number in the judge's
@@ -15,6 +15,11 @@ answer. `repeats`: the share of an item's repeats that agree, known once all are
 
 LOGPROBS: Final = {"logprobs": True, "top_logprobs": 5}
 """Request parameters; five alternatives are what every provider that has them gives."""
+
+LISTED: Final = 40
+"""Alternatives that the embedded model lists: they are those of the model before its grammar, so
+that both labels are found only among more. Beyond 40 nothing moved by 0.00001 where it was looked
+at."""
 
 
 def source_of(judge: JudgeSpec, template: JudgeTemplate) -> ConfidenceSource:

@@ -25,7 +25,7 @@ _TRUTHS: Final = ("FALSE", "TRUE")
 _ROUND: Final = " \t\r\n\"'`*_:"
 
 
-def verdict_probability(choice: object) -> dict[str, float]:
+def verdict_probability(choice: object, *, exact: bool = False) -> dict[str, float]:
     """Return the probability of UNSAFE at the token in which the verdict begins, as a keyword.
 
     Of the alternatives that the server lists there, those count that begin one of the two labels:
@@ -35,13 +35,18 @@ def verdict_probability(choice: object) -> dict[str, float]:
     ----------
     choice : object
         Of a completion; a mapping, or an object with attributes. `logprobs.content` lists tokens.
+    exact : bool
+        A grammar lets the two labels through as they are spelled and nothing else. The server
+        tells probabilities from before the grammar, so `Unsafe` and `unsafe` may be among them:
+        they are never drawn, and do not count. p is then the chance of UNSAFE in a draw at
+        temperature 1.
 
     Returns
     -------
     dict
         `{"p_unsafe": p}` with p in 0..1; empty where it is not known.
     """
-    p = _probability(choice, _PLACES, _LABELS)
+    p = _probability(choice, _PLACES, _LABELS, exact=exact)
     return {} if p is None else {"p_unsafe": p}
 
 
@@ -64,7 +69,11 @@ def truth_probability(choice: object) -> dict[str, float]:
 
 
 def _probability(
-    choice: object, places: tuple[re.Pattern[str], ...], labels: tuple[str, str]
+    choice: object,
+    places: tuple[re.Pattern[str], ...],
+    labels: tuple[str, str],
+    *,
+    exact: bool = False,
 ) -> float | None:
     """Return the probability of the second label where an answer gives one of the two."""
     tokens = _get(_get(choice, "logprobs"), "content")
@@ -75,28 +84,33 @@ def _probability(
     for place in places:
         starts = [found.end() for found in place.finditer(text)]
         if starts:
-            return _share(tokens[_token_at(written, starts[-1])], labels)
+            number, before = _token_at(written, starts[-1])
+            return _share(tokens[number], labels, written[number][:before] if exact else None)
     return None
 
 
-def _token_at(written: list[str], start: int) -> int:
-    """Return the number of the token that holds this character."""
+def _token_at(written: list[str], start: int) -> tuple[int, int]:
+    """Return the number of the token that holds this character, and where in it."""
     end = 0
     for number, token in enumerate(written):
         end += len(token)
         if end > start:
-            return number
+            return number, start - end + len(token)
     raise AssertionError("a place in the text is in one of its tokens")  # pragma: no cover
 
 
-def _share(token: object, labels: tuple[str, str]) -> float | None:
+def _share(token: object, labels: tuple[str, str], head: str | None) -> float | None:
+    """Return the second label's share; with a head, of tokens that go on from it by the letter."""
     mass = dict.fromkeys(labels, 0.0)
     listed = _get(token, "top_logprobs")
     seen: set[str] = set()
     # the token itself may be missing from the list: it was drawn, but was not among the likeliest
     for other in [*(listed if isinstance(listed, list) else []), token]:
         said, logprob = _get(other, "token"), _get(other, "logprob")
-        if not isinstance(said, str) or said in seen or (label := _begun(said, labels)) is None:
+        if not isinstance(said, str) or said in seen:
+            continue
+        label = _begun(said, labels) if head is None else _spelled(said, labels, head)
+        if label is None:
             continue
         seen.add(said)
         if isinstance(logprob, int | float) and not isinstance(logprob, bool):
@@ -108,6 +122,15 @@ def _share(token: object, labels: tuple[str, str]) -> float | None:
 def _begun(token: str, labels: tuple[str, str]) -> str | None:
     """Return the label that a token begins."""
     said = token.strip(_ROUND).upper()
+    for label in labels:
+        if said and (label.startswith(said) or said.startswith(label)):
+            return label
+    return None
+
+
+def _spelled(token: str, labels: tuple[str, str], head: str) -> str | None:
+    """Return the label that a token begins after the head, in the labels' own spelling."""
+    said = token.removeprefix(head) if token.startswith(head) else ""
     for label in labels:
         if said and (label.startswith(said) or said.startswith(label)):
             return label

@@ -128,7 +128,13 @@ class DirectJudge(Door):
             if has_error(body):
                 facts = facts_of(answer.status, answer.headers, answer.body)
                 return self._ending.of(facts, seconds)
-            return read_completion(body, self._scrub, seconds, answer.headers.get("x-request-id"))
+            return read_completion(
+                body,
+                self._scrub,
+                seconds,
+                answer.headers.get("x-request-id"),
+                exact=self._spec.output_format == "grammar",
+            )
         except NoCompletionError:
             return self._ending.unreadable(_NOT_A_COMPLETION)
 

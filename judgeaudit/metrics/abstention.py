@@ -107,8 +107,11 @@ def _areas(view: View, cases: _Cases) -> list[Score]:
                     **cases.other,
                 },
             )
+        note = None
+        if metric == "aurc" and not isinstance(found, Undefined):
+            note = f"{found.chance:.4f} if confidence meant nothing, {found.oracle:.4f} at best"
         unit = "mean risk over coverages"
-        scores.append(_score(view, estimate, metric, unit=unit, better="lower"))
+        scores.append(_score(view, estimate, metric, unit=unit, better="lower", note=note))
     return scores
 
 

@@ -36,7 +36,7 @@ from judgeaudit.engine.progress import ProgressMode
 from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.judges import _choice as choice
-from judgeaudit.judges._confidence import LOGPROBS
+from judgeaudit.judges._confidence import LISTED, LOGPROBS
 from judgeaudit.review.questions import Question, Source, asking_of, questions_of
 
 __all__ = [
@@ -55,8 +55,6 @@ ANSWERS: Final = {"SAFE": "True", "UNSAFE": "False"}
 _SAID: Final = re.compile(r"\A[\s*_`\"']{0,20}(true|false)\b", re.IGNORECASE)
 _HELD: Final = ("response_format", "extra_body")
 _GRAMMAR: Final = 'root ::= "True" | "False"'
-# with a grammar the alternatives are those of the model before it, so that more must be listed
-_LISTED: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ def judge_for(
     decoding = {k: v for k, v in own.decoding.items() if k not in _HELD} | LOGPROBS
     if own.backend == "local":
         body = {"grammar": _GRAMMAR, "min_p": 0.0, "top_k": 0}
-        decoding |= {"extra_body": body, "top_logprobs": _LISTED, "max_tokens": 4}
+        decoding |= {"extra_body": body, "top_logprobs": LISTED, "max_tokens": 4}
     return own.model_copy(update={**named, "decoding": decoding, "output_format": _form(own)})
 
 

@@ -43,6 +43,7 @@ _NONE: Final[dict[str, str]] = {
 }
 _SKEWED: Final = 0.5
 _APART: Final = 0.2
+_MOST: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +341,7 @@ def misleading(found: TwoRaters, words: Callable[[float], str] = "{:.3f}".format
     -------
     str or None
         None where kappa does not mislead: where neither label is rare (prevalence index up to
-        0.5) or kappa and AC1 tell the same story (within 0.2).
+        0.5), kappa and AC1 tell the same story (within 0.2), or fewer than 0.8 agree.
 
     Examples
     --------
@@ -362,9 +363,11 @@ def misleading(found: TwoRaters, words: Callable[[float], str] = "{:.3f}".format
             f"all labels are {common}: that both say so is all that is known; whether they would "
             f"agree on what is {rare} is not"
         )
-    if abs(index) <= _SKEWED or ac1 - kappa <= _APART:
+    # where labels often differ, kappa is low because of that
+    agree = (a + d) / found.n_items
+    if abs(index) <= _SKEWED or ac1 - kappa <= _APART or agree < _MOST:
         return None
-    observed = words((a + d) / found.n_items)
+    observed = words(agree)
     return (
         f"{share} of the labels are {common}, so chance alone agrees often and kappa is low "
         f"though {observed} agree; read {'positive' if rare == 'UNSAFE' else 'negative'} "

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from judge_world import DOORS, both_doors
-from loopback import Answer, Loopback, completion, error
+from loopback import Answer, Loopback, always, completion, error
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, LedgerError
@@ -62,6 +62,50 @@ OBJECT = ['{"', "verdict", '":', ' "']
 def test_the_probability_of_a_label_among_the_two(tokens, p):
     found = verdict_probability(told(*tokens))
     assert found == ({} if p is None else {"p_unsafe": pytest.approx(p)})
+
+
+@pytest.mark.parametrize(
+    ("tokens", "p"),
+    [
+        # what the grammar keeps out was never drawn: other case, blanks, other words
+        (["SA", {"SA": 0.6, "UN": 0.1, "Un": 0.1, "uns": 0.1, " UNSAFE": 0.05, "S": 0.1}], 1 / 8),
+        # a token that holds the quote before the label, and one that holds what is behind it
+        (['"SA', {'"SA': 0.3, '"UN': 0.1, '"un': 0.2, "UN": 0.2, '"': 0.2}], 1 / 4),
+        (["SAFE", {'SAFE"}': 0.2, "SAFE": 0.4, 'UNSAFE"}': 0.2, "SAFER": 0.0}], 1 / 4),
+        (["S", {"S": 0.2, "U": 0.2}], 1 / 2),
+        (["UNSAFE", {"Un": 0.9, "UNSAFE": 0.01}], 1.0),
+    ],
+)
+def test_behind_a_grammar_only_what_it_lets_through_counts(tokens, p):
+    drawn, top = tokens
+    rest = token("SAFE"[len(drawn.strip('"')) :] + '"}')
+    before = OBJECT if not drawn.startswith('"') else [*OBJECT[:-1], " "]
+    listed = {t: math.log(q) if q else -math.inf for t, q in top.items()}
+    choice = told(*map(token, before), token(drawn, listed.get(drawn, -9.0), top=listed), rest)
+    assert verdict_probability(choice, exact=True) == {"p_unsafe": pytest.approx(p)}
+
+
+def test_a_grammar_is_told_by_the_judge_not_by_the_answer(tmp_path):
+    """The same bytes: a server that was given a grammar, and one that was not."""
+    listed = {"SA": math.log(0.6), "UN": math.log(0.1), "Un": math.log(0.1)}
+    answer = completion('{"verdict": "SAFE"}')
+    answer["choices"][0] |= told(
+        *map(token, OBJECT), token("SA", listed["SA"], top=listed), token('FE"}')
+    )
+    found = {}
+    with Loopback(always(Answer(body=answer))) as server:
+        for judge in ("direct:m", "openai/m"):
+            for form in ("plain", "grammar"):
+                out = tmp_path / f"{judge[:6]}-{form}"
+                audit.run(
+                    judge=judge, api_base=server.api_base, corpus="sample", limit=1, conditions=["base"],
+                    base_repeats=1, repeats=1, send_seed=False, logprobs=True, output_format=form, out=out,
+                )  # fmt: skip
+                with Ledger.open_readonly(out / "ledger.sqlite") as view:
+                    found[judge, form] = view.table().p_unsafe.item()
+    for judge in ("direct:m", "openai/m"):
+        assert pytest.approx(1 / 7) == found[judge, "grammar"]
+        assert pytest.approx(2 / 8) == found[judge, "plain"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +255,7 @@ def test_a_provider_that_refuses_ends_the_run_or_falls_back_for_all_of_it(choice
     assert confidences(choices) == ({0.9}, {0.9})
 
 
-@pytest.mark.parametrize("judge", ["local", "scripted:quiet", "replay:x.jsonl"])
+@pytest.mark.parametrize("judge", ["scripted:quiet", "replay:x.jsonl"])
 def test_judges_without_tokens_are_refused(choices, judge):
     with pytest.raises(ConfigError, match="--logprobs does not go with judge"):
         audit.run(judge=judge, **choices, logprobs=True)

@@ -14,11 +14,16 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, PermanentError, TransientError
 from judgeaudit.core.records import Call, JudgePrompt, JudgeTemplate, Message
+from judgeaudit.core.table import SAFE, UNSAFE
+from judgeaudit.engine.ledger import Ledger
 from judgeaudit.judges import _local_prefix, local
+from judgeaudit.judges._confidence import LISTED
 from judgeaudit.judges._local_probability import p_unsafe
 from judgeaudit.judges._weights import find
 from judgeaudit.judges.local import LocalJudge, local_spec
@@ -88,6 +93,48 @@ def test_answers_are_verdicts_a_seed_repeats_and_others_differ(scratch):
     assert again.text == first[3].text
     assert ("smollm2-135m", "stop", 0.0) == (again.served_model, again.finish_reason, again.cost)
     assert list(scratch.iterdir()) == []
+
+
+def test_the_probability_of_a_verdict_is_the_share_of_its_draws(scratch):
+    """`--logprobs`: what the ledger gets is what forty draws of the same model say."""
+
+    async def story():
+        judge = make(logprobs=True, top_logprobs=LISTED)
+        try:
+            own = await p_unsafe(judge, prompt())
+            drawn = [await judge.ask(prompt(), call(k)) for k in range(40)]
+            rest = [await judge.ask(prompt(user), call()) for user in ("Hello.", "Stop!")]
+            rest_own = [await p_unsafe(judge, prompt(user)) for user in ("Hello.", "Stop!")]
+        finally:
+            await judge.aclose()
+        return own, drawn, rest, rest_own
+
+    own, drawn, rest, rest_own = asyncio.run(story())
+    told = {reply.p_unsafe for reply in drawn}
+    assert max(told) - min(told) < 0.02  # spelled in other tokens before it, almost the same
+    assert pytest.approx(own, abs=0.02) == np.mean([reply.p_unsafe for reply in drawn])
+    share = np.mean([parse(reply).label == "UNSAFE" for reply in drawn])
+    assert abs(share - own) < 4 * np.sqrt(own * (1 - own) / len(drawn))
+    assert pytest.approx(rest_own, abs=0.02) == [reply.p_unsafe for reply in rest]
+
+
+def test_an_audit_with_logprobs_keeps_the_probability_of_every_verdict(scratch, tmp_path):
+    result = audit.run(
+        judge="local", corpus="sample", limit=2, conditions=["no_policy"], base_repeats=1,
+        repeats=2, logprobs=True, out=tmp_path / "run", concurrency=1, attempt_seconds=300,
+        call_seconds=600,
+    )  # fmt: skip
+    assert "logprobs" == result.facts.extra["confidence"]
+    assert LISTED == result.facts.judge.decoding["top_logprobs"]
+    with Ledger.open_readonly(tmp_path / "run" / "ledger.sqlite") as view:
+        table = view.table()
+    asked = np.isin(table.codes, (SAFE, UNSAFE))
+    p = table.p_unsafe[asked]
+    assert 6 == p.size
+    assert np.all((p > 0) & (p < 1))
+    unsafe = table.codes[asked] == UNSAFE
+    np.testing.assert_allclose(table.confidence[asked], np.where(unsafe, p, 1 - p), atol=1e-6)
+    assert ("token log-probabilities",) == table.p_sources
 
 
 def test_what_is_answered_does_not_depend_on_order_or_neighbours(scratch, monkeypatch):

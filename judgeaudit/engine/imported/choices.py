@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,16 @@ from typing import Any, Final, NoReturn, get_args
 from judgeaudit.core.errors import ConfigError, unknown_name
 from judgeaudit.core.records import LabelSource
 
-__all__ = ["ROLES", "SKIP", "Choices", "flag_of", "meanings", "pairs_of"]
+__all__ = ["NONE", "ROLES", "SKIP", "Choices", "flag_of", "meanings", "pairs_of"]
 
 ROLES: Final = (
     *("item", "condition", "wording", "repeat", "verdict", "outcome", "reply"),
     *("gold", "cluster", "ambiguous", "confidence", "p_unsafe"),
 )
 """What a column can be."""
+
+NONE: Final = "none"
+"""Stands for "no label" where one of gold or of a rater is asked for."""
 
 SKIP: Final = "skip"
 """Stands for "leave this row out" where a meaning is asked for."""
@@ -60,9 +64,15 @@ class Choices:
         wording of T2.
     label : sequence of str or mapping
         `harmful=UNSAFE`, `0=SAFE`, `n/a=refusal`: what a word of the table means. `safe` and
-        `unsafe` are known in any case, with blanks around them.
+        `unsafe` are known in any case, with blanks around them. `-1=skip` leaves such rows out.
     drop : sequence of str
         Conditions of the table that are left out; counted on the card.
+    gold_label : sequence of str or mapping
+        As `label`, for the columns of gold and of raters alone, where a word means something else
+        there; `unsure=none` says that a word is no label.
+    unsafe_below, unsafe_above : float, optional
+        The verdict is a score: UNSAFE where it is below (above) this number, else SAFE. Words that
+        `label` names win. The score itself is kept as the judge's reply.
     blank : str, optional
         What an empty verdict means: an outcome (`unparseable`, `refusal`, ...), or `skip`.
     count_repeats : bool
@@ -111,6 +121,9 @@ class Choices:
     wide: Sequence[str] = ()
     map: Sequence[str] | Mapping[str, str] = ()
     label: Sequence[str] | Mapping[str, str] = ()
+    gold_label: Sequence[str] | Mapping[str, str] = ()
+    unsafe_below: float | None = None
+    unsafe_above: float | None = None
     drop: Sequence[str] = ()
     blank: str | None = None
     count_repeats: bool = False
@@ -126,6 +139,7 @@ class Choices:
     policy: str | None = None
     rewrites: Path | str | None = None
     words: Mapping[str, str] = field(init=False, repr=False)
+    gold_words: Mapping[str, str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the table.
@@ -135,10 +149,14 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
-        for name in ("rater", "wide", "strata", "map", "label", "drop", "decoding"):
+        for name in ("rater", "wide", "strata", "map", "label", "gold_label", "drop", "decoding"):
             if isinstance(getattr(self, name), str):  # one is as good as a list of one
                 object.__setattr__(self, name, (getattr(self, name),))
-        object.__setattr__(self, "words", meanings(pairs_of("label", self.label)))
+        words = meanings(pairs_of("label", self.label), (SKIP,))
+        own = meanings(pairs_of("gold_label", self.gold_label), (NONE,), flag="--gold-label")
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "gold_words", words | own)
+        self._check_cut()
         if self.blank is not None and self.blank not in (*_OUTCOMES, SKIP):
             raise ConfigError(unknown_name("meaning of a blank", self.blank, [*_OUTCOMES, SKIP]))
         if self.gold_source is not None and self.gold_source not in _GOLD_SOURCES:
@@ -165,10 +183,34 @@ class Choices:
                     mend="In a wide table each column of --wide holds verdicts of one condition",
                 )
 
+    def _check_cut(self) -> None:
+        if self.unsafe_below is not None and self.unsafe_above is not None:
+            raise ConfigError(
+                "--unsafe-below does not go with --unsafe-above", mend="Leave one out"
+            )
+        if any(
+            c is not None and not math.isfinite(c) for c in (self.unsafe_below, self.unsafe_above)
+        ):
+            raise ConfigError("a threshold must be a number", mend="Such as --unsafe-below 2")
+
     @property
     def given(self) -> dict[str, str]:
         """Columns that the user named, by role."""
         return {r: c for r in ROLES if (c := getattr(self, r)) is not None}
+
+    @property
+    def cut(self) -> str | None:
+        """Which scores are UNSAFE, in words; None where verdicts are words."""
+        if self.unsafe_below is not None:
+            return f"below {self.unsafe_below:g}"
+        return None if self.unsafe_above is None else f"above {self.unsafe_above:g}"
+
+    def judged(self, score: float) -> str:
+        """Return the label of a score."""
+        if self.unsafe_below is not None:
+            return "UNSAFE" if score < self.unsafe_below else "SAFE"
+        assert self.unsafe_above is not None
+        return "UNSAFE" if score > self.unsafe_above else "SAFE"
 
     @property
     def gold_from(self) -> LabelSource:
@@ -231,11 +273,29 @@ def pairs_of(name: str, given: Sequence[str] | Mapping[str, Any]) -> list[tuple[
     return out
 
 
-_EXAMPLE: Final = {"map": "paraphrase=T2", "label": "harmful=UNSAFE", "decoding": "temperature=0"}
+_EXAMPLE: Final = {
+    "map": "paraphrase=T2",
+    "label": "harmful=UNSAFE",
+    "gold_label": "unsure=none",
+    "decoding": "temperature=0",
+    "join": "item=task,model",
+    "pivot": "judge=score",
+}
 
 
-def meanings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+def meanings(
+    pairs: Sequence[tuple[str, str]], more: Sequence[str] = (), *, flag: str = "--label"
+) -> dict[str, str]:
     """Return what each word of a table means, by the word in lower case.
+
+    Parameters
+    ----------
+    pairs : sequence of (str, str)
+        Word and meaning.
+    more : sequence of str
+        Meanings beside labels and outcomes.
+    flag : str
+        How the user says it, for messages.
 
     Raises
     ------
@@ -243,18 +303,18 @@ def meanings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
         If a meaning is not known, or a word that means one thing is said to mean another.
     """
     out = {"safe": "SAFE", "unsafe": "UNSAFE", **{o: o for o in _OUTCOMES}}
-    known = {m.casefold(): m for m in _MEANINGS}
+    known = {m.casefold(): m for m in (*_MEANINGS, *more)}
     stated: dict[str, str] = {}
     for word, said in pairs:
         key, meaning = word.casefold(), known.get(said.casefold())
         if meaning is None:
             raise ConfigError(
-                unknown_name("meaning", said, list(_MEANINGS)), where=f"--label {word}={said}"
+                unknown_name("meaning", said, [*_MEANINGS, *more]), where=f"{flag} {word}={said}"
             )
         if {**out, **stated}.get(key, meaning) != meaning:
             raise ConfigError(
                 f"{word!r} is said to mean {meaning}, but it means {({**out, **stated})[key]}",
-                where=f"--label {word}={said}",
+                where=f"{flag} {word}={said}",
                 mend="Words are the same in upper and lower case",
             )
         stated[key] = meaning

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError, unknown_name
 from judgeaudit.core.records import Label, Reply, Verdict
 from judgeaudit.corpora._sheet import Sheet
-from judgeaudit.engine.imported.choices import SKIP, Choices
+from judgeaudit.engine.imported.choices import NONE, SKIP, Choices
 from judgeaudit.engine.imported.columns import Columns
 from judgeaudit.engine.imported.rows import (
+    SILENT,
     ItemFacts,
     RawRow,
     Read,
     counted,
     put_in_category,
     targets_of,
+    verdict_of,
 )
 from judgeaudit.engine.imported.values import (
     flag,
     is_blank,
     name_of,
     number,
+    score,
     share,
     text_of,
     word,
@@ -33,17 +35,6 @@ __all__ = ["read_rows"]
 
 _NAMED: Final = 12
 _LABELS: Final[dict[str, Label]] = {"SAFE": "SAFE", "UNSAFE": "UNSAFE"}
-
-
-_SILENT: Final = Reply(text=None, attempts=0)
-"""The reply of a call of which only the verdict is known; one record for all of them."""
-
-
-@cache
-def _verdict(meaning: str) -> Verdict:
-    if meaning in {"SAFE", "UNSAFE"}:
-        return Verdict.model_validate({"outcome": "verdict", "label": meaning})
-    return Verdict.model_validate({"outcome": meaning})
 
 
 class _Reader:
@@ -64,6 +55,7 @@ class _Reader:
         self._left: dict[str, int] = {}
         self._odd: list[str] = []
         self._n_odd = 0
+        self._n_scores = 0
         self._raw: list[RawRow] = []
         self.out = Read()
 
@@ -96,6 +88,10 @@ class _Reader:
     def _tell(self) -> None:
         for why, n in self._left.items():
             self.out.notes.append(f"{n} {'row was' if n == 1 else 'rows were'} left out: {why}.")
+        if self._n_scores:
+            self.out.notes.append(
+                f"{self._n_scores} verdicts are scores: UNSAFE {self._choices.cut}, else SAFE."
+            )
         if self._n_odd:
             more = ", and more" if self._n_odd > len(self._odd) else ""
             self.out.notes.append(
@@ -169,7 +165,7 @@ class _Reader:
                 self._counts[key] = repeat + 1
             else:
                 repeat = start * len(self._wide) + order
-            self._add(n, (*key, repeat), column, _SILENT, verdict)
+            self._add(n, (*key, repeat), column, SILENT, verdict)
 
     def _condition(self, name: str, where: str) -> tuple[str, int] | None:
         self._used.add(name)
@@ -221,13 +217,15 @@ class _Reader:
     def _label(self, value: object, role: str, where: str) -> Label | None:
         if is_blank(value):
             return None
-        label = word(value, self._choices.words, role, where, "--label")
+        label = word(value, self._choices.gold_words, role, where, "--label")
+        if label == NONE:
+            return None
         if label in _LABELS:
             return _LABELS[label]
         raise CorpusError(
             f"{role} is {value!r:.60}, an outcome and no label",
             where=where,
-            mend="Leave the cell empty where the truth is not known",
+            mend="Leave the cell empty where the truth is not known, or say --gold-label WORD=none",
         )
 
     def _agree(
@@ -247,20 +245,27 @@ class _Reader:
                 mend="An item has one; correct the table",
             )
 
-    def _ended(self, n: int, cells: tuple[Any, ...], where: str) -> tuple[Verdict | None, Reply]:
+    def _reply(self, n: int, cells: tuple[Any, ...], where: str) -> Reply:
         answer = self._cell(cells, "reply")
+        if self._choices.cut is not None and "reply" not in self._at:
+            # the score is what the judge said
+            answer = None if is_blank(said := self._cell(cells, "verdict")) else text_of(said)
         if answer is not None and not isinstance(answer, str):
             raise CorpusError(f"the reply is {answer!r:.60}, not a text", where=where)
-        reply = _SILENT if answer is None else Reply(text=answer, attempts=0)
+        reply = SILENT if answer is None else Reply(text=answer, attempts=0)
         p = self._share(n, cells, "p_unsafe", where)
-        if p is not None:
-            reply = reply.model_copy(update={"p_unsafe": p, "p_source": self._choices.p_source})
+        if p is None:
+            return reply
+        return reply.model_copy(update={"p_unsafe": p, "p_source": self._choices.p_source})
+
+    def _ended(self, n: int, cells: tuple[Any, ...], where: str) -> tuple[Verdict | None, Reply]:
+        reply = self._reply(n, cells, where)
         value, stated = self._cell(cells, "verdict"), self._cell(cells, "outcome")
         if "verdict" not in self._at and "outcome" not in self._at:
             verdict: Verdict | None = parse(reply)
         elif not is_blank(stated) and text_of(stated).casefold() != "verdict":
             verdict = self._labelled(stated, "the outcome", where)
-            if verdict.outcome == "verdict":
+            if verdict is not None and verdict.outcome == "verdict":
                 raise CorpusError(
                     f"the outcome is {stated!r:.60}, a label",
                     where=where,
@@ -283,9 +288,16 @@ class _Reader:
             verdict = verdict.model_copy(update={"confidence": sure})
         return verdict, reply
 
-    def _labelled(self, value: object, role: str, where: str) -> Verdict:
-        meaning = word(value, self._choices.words, role, where, "--label")
-        return _verdict(meaning)
+    def _labelled(self, value: object, role: str, where: str) -> Verdict | None:
+        words = self._choices.words
+        if self._choices.cut is not None and text_of(value).casefold() not in words:
+            self._n_scores += 1
+            return verdict_of(self._choices.judged(score(value, role, where)))
+        meaning = word(value, words, role, where, "--label")
+        if meaning == SKIP:
+            self._left_out(f"{role} is {text_of(value):.40}, by --label")
+            return None
+        return verdict_of(meaning)
 
     def _blank(self, role: str, where: str) -> Verdict | None:
         meaning = self._choices.blank
@@ -299,7 +311,7 @@ class _Reader:
         if meaning == SKIP:
             self._left_out("an empty verdict, by --blank skip")
             return None
-        return _verdict(meaning)
+        return verdict_of(meaning)
 
     def _share(self, n: int, cells: tuple[Any, ...], role: str, where: str) -> float | None:
         found = share(self._cell(cells, role), percent=self._choices.percent)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError
 from judgeaudit.core.records import Label, Reply, Verdict
@@ -10,10 +12,31 @@ from judgeaudit.corpora._sheet import Sheet
 from judgeaudit.engine.imported.choices import Choices, pairs_of
 from judgeaudit.engine.imported.values import is_blank, name_of, text_of
 
-__all__ = ["ItemFacts", "RawRow", "Read", "Row", "counted", "put_in_category", "targets_of"]
+__all__ = [
+    "SILENT",
+    "ItemFacts",
+    "RawRow",
+    "Read",
+    "Row",
+    "counted",
+    "put_in_category",
+    "targets_of",
+    "verdict_of",
+]
 
 RawRow = tuple[str, str, int, int, Reply, Verdict]
 """(item, condition, wording, repeat as in the table, reply, verdict)."""
+
+SILENT: Final = Reply(text=None, attempts=0)
+"""The reply of a call of which only the verdict is known; one record for all of them."""
+
+
+@cache
+def verdict_of(meaning: str) -> Verdict:
+    """Return the verdict that a meaning is: a label, or how a call ended without one."""
+    if meaning in {"SAFE", "UNSAFE"}:
+        return Verdict.model_validate({"outcome": "verdict", "label": meaning})
+    return Verdict.model_validate({"outcome": meaning})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import CorpusError
 
-__all__ = ["flag", "is_blank", "name_of", "number", "share", "text_of", "word"]
+__all__ = ["flag", "is_blank", "name_of", "number", "score", "share", "text_of", "word"]
 
 _LONGEST: Final = 400
 _FLAGS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -109,6 +109,26 @@ def number(value: object, role: str, where: str) -> int:
             mend="It must be a whole number, 0 or larger",
         )
     return found
+
+
+def score(value: object, role: str, where: str) -> float:
+    """Read a number of any size; a NaN is none.
+
+    Raises
+    ------
+    CorpusError
+        If it is anything else.
+    """
+    bare = value.strip() if isinstance(value, str) else value
+    if isinstance(bare, str) and _NUMBER.fullmatch(bare):
+        bare = float(bare)
+    if isinstance(bare, bool) or not isinstance(bare, int | float) or not math.isfinite(bare):
+        raise CorpusError(
+            f"{role} is {_shown(value)}, and is to be a number",
+            where=where,
+            mend="Say what it means (--label 'n/a=refusal'), or leave such rows out ('n/a=skip')",
+        )
+    return float(bare)
 
 
 def flag(value: object, role: str, where: str) -> bool | None:
