@@ -33,7 +33,9 @@ def main(*flags: str) -> int:
                 cards.write_text(text, target)
     for name in changed:
         print(name)
-    print(f"{len(changed)} of {n} files differ" if "--check" in flags else f"{len(changed)} written")
+    print(
+        f"{len(changed)} of {n} files differ" if "--check" in flags else f"{len(changed)} written"
+    )
     return 1 if changed and "--check" in flags else 0
 
 

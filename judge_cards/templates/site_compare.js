@@ -49,7 +49,7 @@
   function differing() {
     const first = chosen[0].identity;
     return WHAT.filter((_, k) => chosen.some((c) => c.identity[k] !== first[k] || !c.identity[k]))
-      .filter((what, _, all) => what !== "texts of the policy" || !all.includes("policy"));
+      .filter((what, _, all) => what !== "texts of the policy" || !(all.includes("policy") || all.includes("protocol")));
   }
 
   function notes(alike, other) {
@@ -59,7 +59,7 @@
     const note = make("div", { class: `note ${alike ? "yes" : "no"}` });
     note.append(make("p", {}, alike
       ? "These cards may be compared: same policy, texts, items and protocol."
-      : `These cards must not be ranked: they differ in ${other.join(", ")}. Each of these moves every figure, so a difference need not come from the judge.`));
+      : `These cards must not be ranked: they differ in ${other.join(" and ")}. Each of these moves every figure, so a difference need not come from the judge.`));
     const versions = new Set(chosen.map((c) => c.about.judgeaudit));
     const list = make("ul");
     if (versions.size > 1) list.append(make("li", {}, `Made by judgeaudit ${[...versions].join(" and ")}: a release may compute a figure otherwise; its changelog says so.`));

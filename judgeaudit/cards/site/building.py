@@ -38,9 +38,7 @@ class Built:
     rewritten: tuple[str, ...]
 
 
-def build(
-    folder: Path | str, out: Path | str, *, title: str = _TITLE, base_url: str = ""
-) -> Built:
+def build(folder: Path | str, out: Path | str, *, title: str = _TITLE, base_url: str = "") -> Built:
     """Build the site of all cards below a folder. The same cards give the same bytes.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What machines read of a site: an index and two feeds. Nothing in them hangs on when it is built."""
+"""What machines read of a site: an index and two feeds; none tells when the site was built."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def compare_page(parted: Sequence[Group], title: str) -> str:
     """Make the page that lays chosen cards side by side."""
     data = {
         "figures": [{"id": f.id, "label": f.label, "better": f.better} for f in FIGURES],
-        "groups": {g.id: g.title for g in parted},
+        "groups": {g.id: g.short for g in parted},
         "cards": [compared(c, g) for g in parted for c in g.cards],
     }
     return _page(

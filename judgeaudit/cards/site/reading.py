@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from judgeaudit.cards.assemble import cleaned
-from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.clean import one_line, shorten
 from judgeaudit.cards.jsonio import read
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard
+from judgeaudit.cards.words import joined
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.hashing import sha256_text
 
@@ -23,6 +24,7 @@ _LARGEST: Final = 64 * 2**20
 _NOT_PLAIN: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_PART: Final = 60
 _WHAT: Final = ("policy", "texts", "corpus", "protocol")
+_TEXTS: Final = "texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Sited:
     def judge(self) -> str:
         """The judge as it is asked for: `backend:model`."""
         j = self.card.facts.judge
-        return f"{j.backend}:{j.model}" if j.backend not in ("", "litellm") else j.model
+        name = f"{j.backend}:{j.model}" if j.backend not in ("", "litellm") else j.model
+        return one_line(name) or "unnamed"
 
     @property
     def judge_id(self) -> str:
@@ -90,14 +93,15 @@ class Group:
     ----------
     id : str
         Short name, from the hashes.
-    title : str
-        Policy, corpus and protocol in words.
+    title, short : str
+        Policy, corpus and protocol in words, and in a few.
     apart : str
         Why it is not ranked with the others.
     """
 
     id: str
     title: str
+    short: str
     apart: str
     cards: tuple[Sited, ...]
 
@@ -186,8 +190,9 @@ def differences(a: Sited, b: Sited) -> tuple[str, ...]:
     found = [
         what for what, x, y in zip(_WHAT, a.identity, b.identity, strict=True) if x != y or not x
     ]
-    # another policy has other texts, which says nothing more
-    return tuple(w for w in found if w != "texts" or "policy" not in found)
+    # another policy, or other conditions, have other texts: that says nothing more
+    implied = "policy" in found or "protocol" in found
+    return tuple(w for w in found if w != _TEXTS or not implied)
 
 
 def _title(card: Sited) -> str:
@@ -201,13 +206,19 @@ def _title(card: Sited) -> str:
     return " · ".join(shorten(w, 80) for w in words)
 
 
+def _short(card: Sited) -> str:
+    f = card.card.facts
+    words = f"{f.policy.id}, {f.corpus.n_items:,} items, {f.protocol.preset or 'own'}"
+    return f"{shorten(words, 80)} {f.protocol_sha256[:4]}".rstrip()
+
+
 def _apart(first: Sited, others: Sequence[Sited]) -> str:
     if not all(first.identity):
         return "Not ranked with any other: what it was measured with is not wholly known."
     if not others:
         return "All cards here share policy, texts, corpus and protocol."
-    said = {" and ".join(differences(first, o)) for o in others}
-    return f"Not ranked with the other groups: another {'; another '.join(sorted(said))}."
+    said = sorted({joined(differences(first, o)) for o in others})
+    return f"Not ranked with the other groups: they differ in {'; in '.join(said)}."
 
 
 def groups(cards: Sequence[Sited]) -> tuple[Group, ...]:
@@ -221,6 +232,7 @@ def groups(cards: Sequence[Sited]) -> tuple[Group, ...]:
         Group(
             id=f"g{sha256_text('|'.join(key))[:10]}",
             title=_title(held[0]),
+            short=_short(held[0]),
             apart=_apart(held[0], [f for f in firsts if f is not held[0]]),
             cards=tuple(sorted(held, key=lambda c: (c.judge, c.when, c.id))),
         )

@@ -17,6 +17,7 @@ from judgeaudit.cards.words import (
     interval,
     kind_of,
     percent,
+    uncut,
     unit_score,
 )
 from judgeaudit.core.records import Score
@@ -98,7 +99,8 @@ def cell(card: Sited, figure: Figure) -> Cell:
     """Lay out a figure; a score that the card withholds has no number here either."""
     score = _score(card, figure)
     if figure.id == "pis" and card.figures.withheld:
-        return Cell(f"not given: {card.figures.withheld}", "", None, None, None)
+        why = card.figures.withheld.replace("not shown", "response not shown")
+        return Cell(f"not given: {why}", "", None, None, None)
     if score is None:
         return Cell("not computed", "", None, None, None)
     if score.value is None:
@@ -107,7 +109,10 @@ def cell(card: Sited, figure: Figure) -> Cell:
     said = amount(score.value, kind_of(score.metric, score.unit)).removesuffix(" points")
     if figure.id == "pis":
         said = unit_score(score.value)
-    return Cell(said, shorten(interval(score), 80), score.value, low, high)
+    span = interval(score)
+    if figure.id == "pis" and (cut := uncut(score, card.figures.get("pis_raw"))):
+        span = f"{span}; {cut}"
+    return Cell(said, shorten(span, 120), score.value, low, high)
 
 
 def _cautions(card: Sited) -> tuple[str, ...]:
@@ -128,9 +133,7 @@ def row(card: Sited) -> Row:
     by_id = {f.id: f for f in FIGURES}
     stance = STANCES[h.stance]
     facts = card.card.facts
-    words = " ".join(
-        (card.judge, card.id, stance, band, facts.policy.id, facts.corpus.name, card.card.created)
-    )
+    seen = (card.judge, card.id, stance, band, facts.policy.id, facts.corpus.name)
     return Row(
         card=card,
         stance=h.stance,
@@ -139,7 +142,7 @@ def row(card: Sited) -> Row:
         sentence=shorten(h.sentence, 600),
         cells=tuple(cell(card, by_id[k]) for k in INDEX),
         cautions=_cautions(card),
-        words=shorten(words.lower(), 500),
+        words=shorten(" ".join([*seen, card.card.created]).lower(), 500),
     )
 
 

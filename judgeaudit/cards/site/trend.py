@@ -106,8 +106,7 @@ def _drawn(figure: Figure, cards: Sequence[Sited], cells: Sequence[Cell]) -> Mar
     else:
         parts += [_label(first, _LEFT, "start"), _label(last, _WIDTH - _RIGHT, "end")]
     said = "; ".join(
-        f"{_day(c.when)}: {v.text} {v.interval}".rstrip()
-        for c, v in zip(cards, cells, strict=True)
+        f"{_day(c.when)}: {v.text} {v.interval}".rstrip() for c, v in zip(cards, cells, strict=True)
     )
     return Markup(  # noqa: S704  # numbers, our own words, and one escaped text
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
