@@ -1,7 +1,7 @@
 """Simulated nights of planted judges on frozen anchors: what the gate and the monitor do there.
 
-    python tests/support/nightly_world.py gate 400
-    python tests/support/nightly_world.py monitor 50 400
+python tests/support/nightly_world.py gate 400
+python tests/support/nightly_world.py monitor 50 400
 """
 
 from __future__ import annotations
