@@ -23,8 +23,11 @@ __all__ = ["Blocks", "Question", "changed"]
 Question = Literal["moved", "more"]
 """Whether marks moved either way on any items, or whether there are more of them later."""
 
-_STEPS: Final = 16
-"""Squared shifts are counted in sixteenths: any function of the later marks gives an exact test."""
+_STEPS: Final = 8
+"""Squared shifts are counted in eighths: any function of the later marks gives an exact test."""
+
+_MOST_CELLS: Final = 4_000_000
+_SMALL_TAIL: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,33 @@ def changed(blocks: Blocks, question: Question) -> float | Undefined:
         kinds[shape] = Kind(values, weights, counts[shape])
     if not kinds:
         return 1.0
-    return max(upper_tail(list(kinds.values()), observed), sys.float_info.min)
+    return max(_tail(list(kinds.values()), observed), sys.float_info.min)
+
+
+def _tail(kinds: list[Kind], at: int) -> float:
+    """P(sum >= at): all kinds transformed at once, which serves nights with hundreds of kinds.
+
+    Its absolute error is about 1e-14; a small tail is left to the slower way, whose relative
+    error is small.
+    """
+    top = sum(kind.range * kind.count for kind in kinds)
+    atoms = max(kind.values.size for kind in kinds)
+    if at <= 0 or at > top or (top + 1) * len(kinds) * atoms > _MOST_CELLS:
+        return upper_tail(kinds, at)
+    period = top + 1
+    values = np.zeros((len(kinds), atoms), dtype=np.int64)
+    weights = np.zeros((len(kinds), atoms))
+    for k, kind in enumerate(kinds):
+        values[k, : kind.values.size] = kind.values
+        weights[k, : kind.values.size] = kind.weights
+    turns = np.exp(-2j * np.pi / period * np.arange(period))
+    frequency = np.arange(period // 2 + 1)
+    whole = np.ones(frequency.size, dtype=np.complex128)
+    for k, kind in enumerate(kinds):
+        whole *= (weights[k] @ turns[values[k][:, None] * frequency % period]) ** kind.count
+    chances = np.fft.irfft(whole, n=period)
+    found = float(chances[at:].sum())
+    return min(1.0, found) if found > _SMALL_TAIL else upper_tail(kinds, at)
 
 
 @lru_cache(maxsize=200_000)

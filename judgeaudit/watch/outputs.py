@@ -79,8 +79,8 @@ def workflow_commands(found: GateResult) -> str:
 
 
 def _message(text: str) -> str:
-    text = plain(text)
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # every kind of line end, U+2028 too
+    return "%0A".join(plain(text).replace("%", "%25").splitlines())
 
 
 def _property(text: str) -> str:
@@ -97,7 +97,8 @@ def json_lines(found: GateResult) -> str:
 
 
 def _label(text: str) -> str:
-    return plain(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    text = " ".join(plain(text).splitlines())
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def prometheus(found: GateResult) -> str:

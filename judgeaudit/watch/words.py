@@ -104,8 +104,8 @@ def of_comparison(found: Comparison, *, md: bool = False) -> str:
     head = f"{found.verdict}: {', '.join([items, *apart])}"
     tests = sorted({c.decided_by for c in found.changes if c.decided_by})
     tail = [
-        f"Any of these is said to have moved, though nothing did, with a chance of {found.alpha:.0%}"
-        " at most (Holm; figures without a test by intervals that are wider for it).",
+        f"Chance that any is said to have moved though nothing did: {found.alpha:.0%} at most.",
+        "Corrected over all by Holm; figures without a test have intervals that are wider for it.",
         f"Decided by: {'; '.join(tests) or 'nothing'}.",
         *([f"Not compared: {', '.join(found.untested)}."] if found.untested else []),
     ]
@@ -132,7 +132,7 @@ def of_gate(found: GateResult, *, md: bool = False) -> str:
     head = ("", "what", "value", "interval", "bar", "p (Holm)", "detectable", "more items", "why")
     tail = [
         f"False alarms: at most {found.false_alarm_rate:.0%}, all bars together.",
-        f"Detectable: with {found.power:.0%} power. More items: would decide it, if the value stays.",
+        f"Detectable: with {found.power:.0%} power. More items: to decide it, if the value stays.",
         f"{found.n_verdicts:,} of {found.n_planned:,} planned calls ended in a verdict.",
     ]
     table = (head, [_of_check(c) for c in found.checks])
