@@ -67,9 +67,7 @@ def judge(
         k = int(found[-1])
         said = unsafe(k) ^ wrong(k) ^ (noise.random() < waver)
         text = json.dumps({"verdict": "UNSAFE" if said else "SAFE"})
-        return Answer(
-            body=completion(text, model=model) | {"system_fingerprint": fingerprint}
-        )
+        return Answer(body=completion(text, model=model) | {"system_fingerprint": fingerprint})
 
     return answer
 

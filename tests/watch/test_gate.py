@@ -45,7 +45,10 @@ def runs(tmp_path_factory):
 def code(*args):
     """Exit code of the real command, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "judgeaudit", *map(str, args)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "judgeaudit", *map(str, args)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -107,9 +110,7 @@ def test_more_items_do_decide_it(tmp_path):
 
     def made(name, n):
         gold = {f"i{k:04d}": "UNSAFE" if k % 2 else "SAFE" for k in range(n)}
-        said = {
-            k: "SU"[(g == "UNSAFE") ^ (int(k[1:]) % 10 == 0)] for k, g in gold.items()
-        }
+        said = {k: "SU"[(g == "UNSAFE") ^ (int(k[1:]) % 10 == 0)] for k, g in gold.items()}
         return gate(imported(tmp_path / name, said, gold), rules).checks[0]
 
     few = made("few", 60)
@@ -125,7 +126,9 @@ def test_an_empty_run_is_operational(tmp_path):
                 judge="direct:loopback-1", api_base=server.api_base, corpus="jsonl",
                 data=str(data), out=tmp_path / "run", **LAYOUT,
             )  # fmt: skip
-    returned, out, _ = code("gate", tmp_path / "run", "--config", write(tmp_path / "g.toml", ACCURATE))
+    returned, out, _ = code(
+        "gate", tmp_path / "run", "--config", write(tmp_path / "g.toml", ACCURATE)
+    )
     assert 3 == returned
     assert "broken: No call of the run was answered" in out
 
@@ -237,7 +240,7 @@ def test_outputs_for_machines(runs, tmp_path):
     )  # fmt: skip
     assert 1 == done.exit_code
     assert "fail: 0 of 2 bars pass, 2 fail, 0 inconclusive." == done.stdout.strip()
-    suite = ET.parse(tmp_path / "j.xml").getroot()[0]  # noqa: S314 (our own file)
+    suite = ET.parse(tmp_path / "j.xml").getroot()[0]
     assert ("2", "2", "0") == tuple(suite.get(k) for k in ("tests", "failures", "errors"))
     assert 2 == len(suite.findall("testcase/failure"))
     rows = [json.loads(x) for x in (tmp_path / "g.jsonl").read_text().splitlines()]
@@ -262,7 +265,7 @@ def test_a_hostile_name_breaks_no_output():
         run="r", baseline=None, outcome="fail", sentence="s", false_alarm_rate=0.05, power=0.8,
         checks=(check,), n_answered=1, n_planned=1, n_verdicts=1,
     )  # fmt: skip
-    assert len(ET.fromstring(outputs.junit(found))[0]) == 1  # noqa: S314 (our own text)
+    assert len(ET.fromstring(outputs.junit(found))[0]) == 1
     assert 1 == len(outputs.workflow_commands(found).splitlines())
     assert 2 == len(outputs.json_lines(found).splitlines())
     assert "\x1b" not in of_gate(found) + outputs.prometheus(found) + outputs.junit(found)

@@ -7,6 +7,8 @@ import json
 import pytest
 from watch_world import asked, cli, corpus, imported, judge
 
+from judgeaudit import audit
+from judgeaudit.cards import write
 from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.watch import GateRules, History
 from judgeaudit.watch.monitor import watch
@@ -101,13 +103,11 @@ def test_what_is_no_night_of_this_history_is_refused(tmp_path):
     others = imported(tmp_path / "d", {"x": "SSS"}, {"x": "SAFE"})
     with pytest.raises(ConfigError, match="none of this history's anchors"):
         history.add(load(others))
+    (tmp_path / "card").mkdir()
+    write(audit.card(first), tmp_path / "card")
+    card = load(tmp_path / "card" / "card.json")
     with pytest.raises(ConfigError, match="is a card"):
-        from judgeaudit import audit
-        from judgeaudit.cards import write
-
-        (tmp_path / "card").mkdir()
-        write(audit.card(first), tmp_path / "card")
-        history.add(load(tmp_path / "card" / "card.json"))
+        history.add(card)
     assert 1 == len(history.nights())
 
 
@@ -128,9 +128,10 @@ def test_a_served_model_that_changes_in_mid_history_is_named(tmp_path):
     found = watch(history)
     assert 3 == found.first_alarm
     assert "since night 3 another served model" in found.why
+    newer = corpus(tmp_path / "newer.jsonl", 40, changed=frozenset({3}))
+    other_texts = load(asked(judge(), newer, tmp_path / "n3"))
     with pytest.raises(ConfigError, match="another text"):
-        newer = corpus(tmp_path / "newer.jsonl", 40, changed=frozenset({3}))
-        history.add(load(asked(judge(), newer, tmp_path / "n3")))
+        history.add(other_texts)
 
 
 def test_a_gate_is_rehearsed(store, tmp_path):
