@@ -329,7 +329,8 @@ def _facts(side: Side) -> dict[str, Any]:
         "policy": f.policy.sha256,
         "texts": dict(sorted(side.texts.items())),
         "corpus": f.corpus.sha256,
-        "corpus_version": f.corpus.version,
+        # that of an imported corpus is the hash of its table, verdicts included
+        "corpus_version": "" if "imported" in f.extra else f.corpus.version,
         "planned": f.n_planned,
         "answered": f.n_answered,
         "cost": f.cost,
