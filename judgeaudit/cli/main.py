@@ -1,9 +1,9 @@
 """The `judgeaudit` command: one place that turns errors into a line and an exit code.
 
-Exit codes: 0 done; 1 a check found something (`policy check`, `ledger verify`,
-`card verify`); 2 usage,
-configuration or input; 3 operational (quota or budget spent, no call answered); 130 interrupted
-(Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
+Exit codes, of all verbs (docs/exit_codes.md): 0 done, or a gate passes; 1 a check found something
+(`gate`, `history check`, `policy check`, `ledger verify`, `card verify`); 2 usage, configuration or
+input; 3 operational (quota or budget spent, no call answered); 4 inconclusive (`gate`); 130
+interrupted (Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from judgeaudit.cli import knowing as _knowing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 from judgeaudit.cli import site as _site
+from judgeaudit.cli import watching as _watching
 
 __all__ = ["app", "run"]
 
@@ -65,7 +66,7 @@ app = typer.Typer(
     help="Crash-test rig for LLM safety judges: does the verdict follow the agent's behaviour, "
     "or the wording of the policy?",
     epilog="Exit codes: 0 done, 1 a check found something, 2 usage or input, "
-    "3 operational (quota, no call answered), 130 interrupted. "
+    "3 operational (quota, no call answered), 4 inconclusive, 130 interrupted. "
     "Keys are read from the environment only.",
 )
 audit_verbs.add_to(app)
@@ -77,6 +78,7 @@ _importing.add_to(app)
 _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
+_watching.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 _site.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
