@@ -68,6 +68,7 @@ class Section:
     plots: tuple[Plot, ...] = ()
     tables: tuple[Table, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
+    more_meanings: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
 

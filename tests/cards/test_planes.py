@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from card_plots import MOVES, THREE, bin_, curve
 from card_runs import run, s
 
 from judgeaudit import cards
@@ -26,39 +27,6 @@ def figures(scores, **flags) -> Figures:
 
 def texts(svg: str) -> list[str]:
     return ["".join(t.itertext()) for t in ET.fromstring(svg).iter(f"{NS}text")]
-
-
-def bin_(k: int, p: float, found: float, n: int):
-    detail = {"bin": k, "bin_low": (k - 1) / 10, "bin_high": k / 10, "mean_p": p, "n": n}
-    return s(
-        *("reliability", None, found, max(0, found - 0.1), min(1, found + 0.1)),
-        stratum=f"bin {k}",
-        numerator=found * n,
-        denominator=float(n),
-        unit="fraction of items",
-        detail=detail,
-    )
-
-
-def curve(metric: str, start: str, points: dict[str, float], **more):
-    return s(
-        *(metric, None, 0.5, 0.4, 0.6),
-        detail={f"{start}{x}": y for x, y in points.items()} | more,
-    )
-
-
-THREE = [
-    s("delta_paper", "certified", 0.04, 0.01, 0.07),
-    s("direction_ratio", None, 0.9, 0.8, 0.95),
-    s("undue_share", None, 0.2, 0.1, 0.3),
-    s("pis", None, 0.47, 0.3, 0.6),
-]
-MOVES = [
-    s("forward_rate", None, 0.2, 0.1, 0.3),
-    s("reverse_rate", None, 0.05, 0.01, 0.1),
-    s("unsafe_rate", "strict", 0.5, 0.4, 0.6),
-    s("unsafe_rate", "lenient", 0.35, 0.25, 0.45),
-]
 
 
 def one(family: str, scores, name: str):
