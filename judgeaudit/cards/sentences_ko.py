@@ -70,6 +70,23 @@ SENTENCES: Final = (
     ),
     (r"(.{1,80}), (from strict .+|when .+)", "{0}, {1}"),
     (r"(.{1,120}) and ((?:from strict|when) .+)", "{0}, {1}"),
+    # notes of a section
+    (
+        r"Pooled, these calls do not decide whether the excess is above (\S+) points\.(?: They are at most (\S+) points \(([^)]*)\)\.)?",
+        "합산하면, 이 호출들로는 초과분이 {0}%p를 넘는지 정할 수 없습니다. (상한 {1}%p, {2})",
+    ),
+    (
+        r"Pooled, the excess flips are shown to be (above|below) (\S+) points\.(?: They are at most (\S+) points \(([^)]*)\)\.)?",
+        "합산하면, 초과 뒤바뀜이 {1}%p {0}임이 드러났습니다. (상한 {2}%p, {3})",
+    ),
+    (
+        r"The placebo, an identical prompt, shows no effect \(two-sided p (\S+)\): neither the excess of flips that drift makes, nor the lack of them that a cache makes\.",
+        "똑같은 프롬프트인 위약에서는 효과가 나타나지 않습니다(양측 p {0}). 모델의 변화로 생기는 초과 뒤바뀜도, 캐시로 생기는 뒤바뀜의 부족도 없습니다.",
+    ),
+    (
+        r"By the weights given to its three parts the score could lie from (\S+) to (\S+)\.",
+        "세 요소에 주는 가중치에 따라 점수는 {0}에서 {1} 사이에 있을 수 있습니다.",
+    ),
     # the verdict
     (rf"{_S} (.+)", "{0} {1}"),
     (r"This judge", "이 판정 모델은"),

@@ -160,7 +160,7 @@ def _check_form(form: str, language: str) -> None:
     if form not in {*_FILES, "all"}:
         raise ConfigError(unknown_name("format", form, [*_FILES, "all"]))
     if language not in cards.LANGUAGES:
-        raise ConfigError(unknown_name("language", language, cards.LANGUAGES))
+        raise ConfigError(unknown_name("language", language, [*cards.LANGUAGES]))
     if language != "en" and form not in {"all", "html", "md"}:
         raise ConfigError(
             f"{form} is not made in another language", mend="Give --format html, md or all"
