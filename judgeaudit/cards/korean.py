@@ -82,7 +82,7 @@ def korean(text: str, depth: int = 0) -> str:
         m = pattern.fullmatch(text)
         if m is not None:
             gaps = [korean(g, depth + 1) if g else "" for g in m.groups()]
-            return own.format(*gaps).replace(" .", "").strip()
+            return own.format(*gaps).replace(". . ", ". ").strip()
     for mark in (" · ", "; ", ", "):
         parts = text.split(mark)
         if len(parts) > 1:

@@ -72,11 +72,11 @@ SENTENCES: Final = (
     (r"(.{1,120}) and ((?:from strict|when) .+)", "{0}, {1}"),
     # notes of a section
     (
-        r"Pooled, these calls do not decide whether the excess is above (\S+) points\.(?: They are at most (\S+) points \(([^)]*)\)\.)?",
+        r"Pooled, these calls do not decide whether the excess is above (\S+) points\. They are at most (\S+) points \(([^)]*)\)\.",
         "합산하면, 이 호출들로는 초과분이 {0}%p를 넘는지 정할 수 없습니다. (상한 {1}%p, {2})",
     ),
     (
-        r"Pooled, the excess flips are shown to be (above|below) (\S+) points\.(?: They are at most (\S+) points \(([^)]*)\)\.)?",
+        r"Pooled, the excess flips are shown to be (above|below) (\S+) points\. They are at most (\S+) points \(([^)]*)\)\.",
         "합산하면, 초과 뒤바뀜이 {1}%p {0}임이 드러났습니다. (상한 {2}%p, {3})",
     ),
     (
@@ -247,11 +247,11 @@ SENTENCES: Final = (
     # warnings
     (
         r"(\S+) \(([^)]*)\) moves verdicts by more than chance allows\.",
-        "{0}({1})은 판정을 우연을 넘어 움직입니다.",
+        "바꿔 쓰기 {0}({1})에서 판정이 우연을 넘어 움직입니다.",
     ),
     (
         r"(\S+) \(([^)]*)\) moves verdicts by (\S+) points (\[[^\]]*\])\.",
-        "{0}({1})은 판정을 {2}%p {3} 움직입니다.",
+        "바꿔 쓰기 {0}({1})에서 판정이 {2}%p {3} 움직입니다.",
     ),
     (
         r"Incomplete run: (\S+) of (\S+) planned calls were answered\.",
