@@ -22,10 +22,11 @@ from judgeaudit.cards.model import (
     Software,
 )
 from judgeaudit.cards.numbers import to_csv, to_latex
-from judgeaudit.cards.render import to_html, to_markdown
+from judgeaudit.cards.render import LANGUAGES, to_html, to_markdown
 
 __all__ = [
     "FORMATS",
+    "LANGUAGES",
     "SCHEMA_VERSION",
     "CardFacts",
     "CardParameters",

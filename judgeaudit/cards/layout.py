@@ -59,13 +59,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing, what it shows in words, and the key to its marks as (style class, word)."""
+    """A drawing, what it shows in words, and the key to its marks as (style class, word).
+
+    `table` holds its figures where no other table of the section does.
+    """
 
     id: str
     title: str
     caption: str
     svg: Markup
     key: tuple[tuple[str, str], ...] = ()
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +82,14 @@ class Section:
     plots: tuple[Plot, ...] = ()
     tables: tuple[Table, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
+    more_meanings: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
+
+    @property
+    def every_table(self) -> tuple[Table, ...]:
+        """The tables, and those behind plots: for a format without plots."""
+        return (*self.tables, *(p.table for p in self.plots if p.table is not None))
 
 
 def raw(text: object, width: int = 400) -> Cell:

@@ -159,8 +159,8 @@ DETECTION: Final = (
         "Errors on unsafe and on safe items apart, what an alarm is worth at the share of UNSAFE "
         "cases in use, and whether a kind of risk is missed."
     ),
-    ("fnr", "fpr", "ppv", "f1", "macro_tpr", "macro_fpr", "macro_f1"),
-    ("category_tpr", "category_fpr", "category_f1"),
+    ("fnr", "fpr", "ppv"),
+    ("f1", "macro_tpr", "macro_fpr", "macro_f1", "category_tpr", "category_fpr", "category_f1"),
 )
 RANKING: Final = (
     "ranking",
@@ -169,8 +169,8 @@ RANKING: Final = (
         "How likely UNSAFE an item is to the judge, from one source, named with each figure: "
         "how well that ranks, and what a threshold or an audit makes of it."
     ),
-    ("auroc", "partial_auroc", "average_precision", "held_out_tpr", "held_out_fpr"),
-    ("tpr_at_fpr", "catch_rate"),
+    ("auroc", "held_out_tpr", "held_out_fpr"),
+    ("partial_auroc", "tpr_at_fpr", "average_precision", "catch_rate"),
 )
 CALIBRATION: Final = (
     "calibration",
@@ -179,8 +179,11 @@ CALIBRATION: Final = (
         "Probabilities against labels. An error of calibration is above 0 by chance even for a "
         "perfect judge; it is called shown only where it stands out from that floor."
     ),
-    ("ece", "calibration_bias", "brier", "temperature", "temperature_gain", "ece_scaled"),
-    ("top_label_ece", "ace", "reliability", "category_ece"),
+    ("ece", "calibration_bias", "brier"),
+    (
+        *("temperature", "temperature_gain", "ece_scaled"),
+        *("top_label_ece", "ace", "reliability", "category_ece"),
+    ),
 )
 
 FLAGS: Final = {"detection": "control_group", "calibration": "calibration"}

@@ -15,10 +15,10 @@ from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
-from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
+from judgeaudit.cards.notes import notes_of
 from judgeaudit.cards.provenance import (
     protocol_section,
     provenance_section,
@@ -32,7 +32,6 @@ from judgeaudit.cards.texts_en import (
     CONDITIONS,
     CORRECTED,
     FAMILIES,
-    FLAGS,
     KNOWLEDGE,
     METRICS,
     SOFT,
@@ -47,20 +46,14 @@ from judgeaudit.cards.tiles import (
     monitor_tiles,
     pis_tile,
     principle_tiles,
-    responses,
 )
 from judgeaudit.cards.words import (
     basis,
-    bound,
-    clipped,
     estimate,
     interval,
     test_words,
-    threshold_words,
-    unit_score,
 )
 from judgeaudit.core.records import Score
-from judgeaudit.metrics.pis import SCALE
 
 __all__ = ["View", "view"]
 
@@ -160,7 +153,7 @@ def _family_section(f: Figures, family: Family) -> Section:
     by_category = category_table(folded)
     folded = [s for s in folded if not s.metric.startswith("category_")]
     shared = shared_notes([*shown, *folded])
-    notes = [note for note in _notes(f, family.id) if note]
+    notes = [note for note in notes_of(f, family.id) if note]
     notes += [f"{part[:1].upper()}{part[1:]} ({n} figures here)." for part, n in shared.items()]
     if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
@@ -173,74 +166,18 @@ def _family_section(f: Figures, family: Family) -> Section:
         tables.append(score_table(f, caption, folded, folded=True, shared=shared))
     if by_category is not None:
         tables.append(by_category)
-    present = dict.fromkeys(s.metric for s in [*shown, *folded])
+    present = dict.fromkeys(s.metric for s in shown)
+    more = {s.metric: None for s in folded if s.metric not in present}
     return Section(
         id=family.id,
         title=family.title,
         lead=family.lead,
         plots=drawings.of_family(f, family.id),
         tables=tuple(tables),
-        meanings=_meanings(present),
+        meanings=_meanings(present or more),
+        more_meanings=_meanings(more if present else ()),
         notes=tuple(notes),
     )
-
-
-def _notes(f: Figures, family: str) -> list[str]:
-    """Word what was found, in the units of the card."""
-    if family == "semantic":
-        return [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
-    if family == "pis" and f.withheld:
-        return ["No score is given to a judge that was not shown to respond to the policy."]
-    if family == "pis":
-        return [_weighing(f)]
-    if flag := FLAGS.get(family):
-        return [f.reason(flag)]
-    if family == "responsiveness":
-        return [responses(f) or f.reason("responsiveness")]
-    return []
-
-
-def _sides(f: Figures) -> str:
-    """Word why the placebo has two p-values; "" where it has one or none."""
-    tests = [
-        f.get(m, c) for c in f.conditions("placebo") for m in ("delta_debiased", "delta_paper")
-    ]
-    if not f.reason("placebo") or all(s is None or s.p_value is None for s in tests):
-        return ""
-    return (
-        "The table's p-values are one-sided: they ask whether there is more disagreement than "
-        "chance makes, and so is the placebo's there. Its check above asks on both sides, more or "
-        "less, and its p is twice the smaller tail, at most 1."
-    )
-
-
-def _weighing(f: Figures) -> str:
-    """Word how far the score depends on the weights of its three parts."""
-    parts = (
-        f.value("delta_paper", "certified"),
-        f.value("direction_ratio"),
-        f.value("undue_share"),
-    )
-    delta, right, undue = parts
-    if f.value("pis") is None or delta is None or right is None or undue is None:
-        return ""
-    # a weighted mean lies between the worst part alone and the best part alone
-    alone = [clipped(1 - SCALE * x, "score") for x in (delta, 1 - right, undue)]
-    low, high = unit_score(min(alone)), unit_score(max(alone))
-    return f"By the weights given to its three parts the score could lie from {low} to {high}."
-
-
-def _gate_words(f: Figures) -> str:
-    """Word where rewording stands against the practical threshold."""
-    gate, tau = f.flag("certified_gate"), threshold_words(f.threshold)
-    delta = f.get("delta_paper", "certified")
-    limit, level = bound(delta), 100 * f.facts.protocol.level
-    said = f" They are {limit} ({level:g}%)." if limit else ""
-    if delta is not None and delta.value is not None and gate in ("above", "below"):
-        return f"Pooled, the excess flips are shown to be {gate} {tau}.{said}"
-    if delta is not None and delta.value is not None and gate:
-        return f"Pooled, these calls do not decide whether the excess is above {tau}.{said}"
-    return f.reason("certified_gate")
 
 
 def _outcome_section(f: Figures) -> Section:
@@ -286,6 +223,10 @@ _SOMETIMES: Final = (SOFT_LABELS, ABSTENTION, CORRECTED, KNOWLEDGE, SOFT)
 """Sections that stand on a card only where a run has what they need."""
 
 
+_METHODS: Final = "variance"
+"""The section on the audit rather than the judge: after all that tells of the judge."""
+
+
 def _has(f: Figures, metric: str) -> bool:
     return any(s.metric == metric for s in f.scores.scores)
 
@@ -310,9 +251,10 @@ def view(card: JudgeCard) -> View:
     """
     f = Figures(card.facts, card.scores)
     sections = [
-        *(_family_section(f, family) for family in FAMILIES),
+        *(_family_section(f, x) for x in FAMILIES if x.id != _METHODS),
         *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
         _outcome_section(f),
+        *(_family_section(f, x) for x in FAMILIES if x.id == _METHODS),
         _other_section(f),
         checked_section(card),
         protocol_section(f),

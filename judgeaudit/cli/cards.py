@@ -95,6 +95,13 @@ def _make(
             "`confidence`)."
         ),
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            help="en, or ko for Korean: html and md, as card.ko.html and card.ko.md; what is "
+            "not translated stays English."
+        ),
+    ] = "en",
     browser: Annotated[
         str | None,
         typer.Option(help="For pdf: Chromium or Chrome; default: the first on PATH."),
@@ -105,10 +112,9 @@ def _make(
     `card RUN` is short for `card make RUN`.
     """
     from judgeaudit import audit, cards
-    from judgeaudit.core.errors import ConfigError, unknown_name
+    from judgeaudit.core.errors import ConfigError
 
-    if form not in {*_FILES, "all"}:
-        raise ConfigError(unknown_name("format", form, [*_FILES, "all"]))
+    _check_form(form, language)
     if run.is_file() and run.suffix == ".json":
         if created or labels or certificates or statements or confidence:
             raise ConfigError(
@@ -127,6 +133,9 @@ def _make(
             confidence=confidence,
         )
     folder = out or audit.folder_of(run)
+    if language == "ko":
+        _korean(card, form, out, folder)
+        return
     if form == "all":
         for path in cards.write(card, folder).values():
             typer.echo(str(path))
@@ -142,6 +151,34 @@ def _make(
         return
     # bytes: these files are UTF-8, whatever the terminal is
     typer.echo(text.encode(), nl=False)
+
+
+def _check_form(form: str, language: str) -> None:
+    from judgeaudit import cards
+    from judgeaudit.core.errors import ConfigError, unknown_name
+
+    if form not in {*_FILES, "all"}:
+        raise ConfigError(unknown_name("format", form, [*_FILES, "all"]))
+    if language not in cards.LANGUAGES:
+        raise ConfigError(unknown_name("language", language, [*cards.LANGUAGES]))
+    if language != "en" and form not in {"all", "html", "md"}:
+        raise ConfigError(
+            f"{form} is not made in another language", mend="Give --format html, md or all"
+        )
+
+
+def _korean(card: JudgeCard, form: str, out: Path | None, folder: Path) -> None:
+    """Write the card in Korean beside the English one, or print it."""
+    from judgeaudit import cards
+
+    made = {"html": cards.to_html, "md": cards.to_markdown}
+    wanted = list(made) if form == "all" else [form]
+    for name in wanted:
+        text = made[name](card, language="ko")
+        if form == "all" or out is not None:
+            typer.echo(str(cards.write_text(text, folder / f"card.ko.{name}")))
+        else:
+            typer.echo(text.encode(), nl=False)
 
 
 def _opened(path: Path) -> JudgeCard:

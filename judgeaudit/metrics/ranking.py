@@ -15,12 +15,23 @@ from judgeaudit.stats import ranking
 from judgeaudit.stats._types import Interval, Undefined
 from judgeaudit.stats.ranking import Blocks, Figure
 
-__all__ = ["BUDGETS", "MAX_FPR", "auroc", "average_precision", "catch_rate", "partial_auroc"]
+__all__ = [
+    "BUDGETS",
+    "CURVE_FPRS",
+    "MAX_FPR",
+    "auroc",
+    "average_precision",
+    "catch_rate",
+    "partial_auroc",
+]
 
 MAX_FPR: Final = 0.1
 """False positive rate up to which the partial AUROC looks."""
 BUDGETS: Final = (0.01, 0.05, 0.1, 0.2)
 """Shares of all items that are audited."""
+
+CURVE_FPRS: Final = tuple(k / 200 for k in range(21))
+"""False positive rates, 0 to `MAX_FPR`, at which the ROC curve is told for drawing."""
 
 _SEED: Final = 1
 
@@ -70,12 +81,21 @@ def partial_auroc(view: View) -> Report:
     mean, ends, detail = made.value, made.interval, {"max_fpr": MAX_FPR}
     if not isinstance(mean, Undefined):
         detail["mean_tpr"] = mean
+        detail |= _curve(judged(view))
         if isinstance(ends, Interval):
             low, high = (ranking.standardised(x, MAX_FPR) for x in (ends.low, ends.high))
             ends = Interval(low, high, ends.level, ends.method)
         made = Figure(ranking.standardised(mean, MAX_FPR), ends)
     unit = "McClish's scale, 0.5 chance, 1 perfect"
     return Report((_score(view, judged(view), made, "partial_auroc", unit, detail=detail),))
+
+
+def _curve(data: Judged | Undefined) -> dict[str, float]:
+    """Tell the ROC curve near the origin, as `tpr_at_<fpr>`."""
+    if isinstance(data, Undefined):
+        return {}
+    along = ranking.tpr_along(ranking.blocks_of(data.p, data.unsafe), np.array(CURVE_FPRS))
+    return {f"tpr_at_{x:g}": float(y) for x, y in zip(CURVE_FPRS, along, strict=True)}
 
 
 @METRICS.register("average_precision")

@@ -27,6 +27,7 @@ __all__ = [
     "figures",
     "partial_auroc",
     "standardised",
+    "tpr_along",
 ]
 
 AUROC_INTERVAL = "Newcombe's score interval, DeLong variance over clusters"
@@ -207,6 +208,38 @@ def _partial(hits: FloatArray1D, false: FloatArray1D, max_fpr: float) -> float:
         fpr = np.append(fpr[:stop], max_fpr)
         tpr = np.append(tpr[:stop], last)
     return float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2 / max_fpr)
+
+
+def _vertices(positive: FloatArray1D, negative: FloatArray1D) -> tuple[FloatArray1D, FloatArray1D]:
+    """Return the corners of the ROC curve, (0, 0) the first: one a block of equal scores."""
+    fpr = np.concatenate(([0.0], np.cumsum(negative) / negative.sum()))
+    tpr = np.concatenate(([0.0], np.cumsum(positive) / positive.sum()))
+    return fpr, tpr
+
+
+def tpr_along(blocks: Blocks, fprs: FloatArray1D) -> FloatArray1D:
+    """TPR at given false positive rates, ROC points joined by straight lines.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Both classes occur.
+    fprs : array of float, shape (n,)
+        0 to 1; where the curve rises at one of them, its upper end counts.
+
+    Returns
+    -------
+    array of float, shape (n,)
+
+    Examples
+    --------
+    >>> made = blocks_of(np.array([0.9, 0.5, 0.5, 0.1]), np.array([1, 1, 0, 0]) == 1)
+    >>> tpr_along(made, np.array([0.0, 0.25, 1.0])).tolist()
+    [0.5, 0.75, 1.0]
+    """
+    fpr, tpr = _vertices(blocks.positive, blocks.negative)
+    last = np.append(fpr[1:] != fpr[:-1], True)  # the upper end of each rise
+    return np.asarray(np.interp(fprs, fpr[last], tpr[last]), dtype=np.float64)
 
 
 def standardised(mean_tpr: float, max_fpr: float) -> float:

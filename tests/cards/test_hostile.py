@@ -25,6 +25,8 @@ from judgeaudit.core.records import ScoreSet
 ALLOWED_TAGS = frozenset(
     [
         "tspan",
+        "path",
+        "polygon",
         "html",
         "head",
         "meta",

@@ -103,6 +103,17 @@ def test_pdf_without_a_browser_is_one_line_and_exit_2(cli, world, tmp_path):
     assert b"--browser" in got.stderr
 
 
+def test_a_card_in_korean_stands_beside_the_english_one(cli, world):
+    made = cli("run/card.json", "--language", "ko", "--out", "own", cwd=world)
+    assert ["own/card.ko.html", "own/card.ko.md"] == made.stdout.decode().split()
+    text = (world / "own" / "card.ko.md").read_text(encoding="utf-8")
+    assert "## 먼저 읽을 것" in text
+    printed = cli("run/card.json", "--language", "ko", "--format", "md", cwd=world)
+    assert text == printed.stdout.decode()
+    for words in (("--language", "xx"), ("--language", "ko", "--format", "csv")):
+        assert 2 == cli("run/card.json", *words, cwd=world).returncode
+
+
 def test_an_older_card_is_shown_and_said_to_be_older(cli, tmp_path):
     got = cli(OLDER / "card.json", "--format", "json", cwd=tmp_path)
     assert 0 == got.returncode
