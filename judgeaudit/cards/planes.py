@@ -17,7 +17,7 @@ from judgeaudit.cards.plots import ticks
 
 __all__ = ["Axis", "Corner", "Curve", "Flow", "Spot", "flow", "plane", "triangle"]
 
-_LEFT: Final = 12.0
+_LEFT: Final = 14.0
 _RIGHT: Final = 98.0
 _TOP: Final = 26
 _FLOOR: Final = 216
