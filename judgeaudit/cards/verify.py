@@ -100,11 +100,12 @@ def _is_new(held: Given, found: Difference) -> bool:
     """Say whether a field did not exist yet when the card was written."""
     for step in held.migrated.steps:
         for path in step.added:
-            if found.path == path or found.path.startswith(f"{path}."):
+            if found.path == path or found.path.startswith((f"{path}.", f"{path}[")):
                 return True
         if found.old is not ABSENT:
             continue
-        if found.path.startswith("scores.scores[") and found.new["metric"] not in step.metrics:
+        scored = isinstance(found.new, dict) and found.path.startswith("scores.scores[")
+        if scored and found.new["metric"] not in step.metrics:
             return True
         if found.path.removeprefix("warnings[").removesuffix("]") in step.warnings:
             return True

@@ -48,7 +48,9 @@ def test_a_stored_card_of_1_0_is_read_with_every_figure_it_had():
     assert new.pop("schema_version") == cards.SCHEMA_VERSION
     assert new["facts"].pop("ledger_head") == ""
     assert new["facts"].pop("plan_sha256") == ""
-    assert new.pop("parameters") == {"certificates": [], "labels": None}
+    nothing = {"certificates": [], "labels": None, "statements": None, "confidence": None}
+    assert nothing == new.pop("parameters")
+    assert [] == new.pop("checklist")
     del old["schema_version"]
     assert old == {k: v for k, v in new.items() if k in old}
 
