@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
@@ -20,10 +19,14 @@ _MANY: Final = 3
 
 
 def common_notes(scores: Iterable[Score]) -> tuple[str, ...]:
-    """Return what the notes of most of several scores say: it is said once, above them."""
-    notes = [s.note for s in scores if s.note]
-    said = Counter(part for note in notes for part in dict.fromkeys(note.split(_BETWEEN)))
-    return tuple(p for p, n in said.items() if n >= _MANY and 2 * n > len(notes))
+    """Return what all notes of several scores say: it is said once, above them.
+
+    Only what all say: "no miscalibration shown" of most categories is not that of the judge.
+    """
+    notes = [s.note.split(_BETWEEN) for s in scores if s.note]
+    if len(notes) < _MANY:
+        return ()
+    return tuple(p for p in dict.fromkeys(notes[0]) if all(p in note for note in notes))
 
 
 def _name(f: Figures, s: Score) -> Cell:

@@ -189,7 +189,7 @@ def _family_section(f: Figures, family: Family) -> Section:
     notes = [note for note in _notes(f, family.id) if note]
     if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
-    said = common_notes([*shown, *folded])
+    said = common_notes(shown)
     if said:
         words = "; ".join(said)
         notes.append(f"{words[:1].upper()}{words[1:]}.")

@@ -42,13 +42,12 @@ def noted(*notes: str | None):
     return [s("auroc", None, 0.5, stratum=str(k), note=n) for k, n in enumerate(notes)]
 
 
-def test_notes_of_most_are_common_and_others_are_not():
+def test_what_all_notes_say_is_common_and_nothing_else_is():
     shared = "score: p; 3 left out"
-    assert ("score: p", "3 left out") == common_notes(
-        noted(shared, shared, f"{shared}; x", "y", None)
-    )
+    assert ("score: p", "3 left out") == common_notes(noted(shared, shared, f"{shared}; x", None))
     assert () == common_notes(noted("a", "a"))
-    assert () == common_notes(noted("a", "a", "a", "b", "c", "d"))
+    assert () == common_notes(noted("a", "a", "a", "b"))
+    assert ("a",) == common_notes(noted("a", "a; b", "b; a"))
     assert () == common_notes(noted(None, None, None))
 
 
