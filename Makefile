@@ -2,7 +2,7 @@
 VENV ?= .venv
 export VENV
 
-.PHONY: audit test lint type arch wheel slow bench live ci
+.PHONY: audit test lint type arch wheel slow bench live docs site cards ci
 
 audit: ## set up, and audit the embedded model on the bundled sample
 	@bash .ci/run audit
@@ -10,7 +10,7 @@ audit: ## set up, and audit the embedded model on the bundled sample
 test: ## set up, and pass the tests
 	@bash .ci/run test
 
-lint type arch wheel slow bench live:
+lint type arch wheel slow bench live docs site cards:
 	@bash .ci/run $@
 
 ci: ## all that CI does

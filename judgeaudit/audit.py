@@ -16,29 +16,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from judgeaudit.core.choosing import choose, spec_from
-from judgeaudit.core.command import extra_of, folder_of_choices
 from judgeaudit.core.errors import ConfigError, JudgeError
-from judgeaudit.core.records import AuditSpec, Item, JudgePrompt, JudgeSpec, Rendering
-from judgeaudit.core.versions import versions
+from judgeaudit.core.records import AuditSpec
+from judgeaudit.preparing import LEDGER, Prepared, prepare, settle, settled
 
 if TYPE_CHECKING:
     from judgeaudit.cards import JudgeCard
+    from judgeaudit.cards.verify import Verified
     from judgeaudit.core.records import RunFacts, Score, ScoreSet
-    from judgeaudit.corpora.base import Corpus
-    from judgeaudit.engine.estimate import Estimate, Price
-    from judgeaudit.engine.identity import RunMeta
+    from judgeaudit.engine.control import RunControl
+    from judgeaudit.engine.estimate import Estimate
     from judgeaudit.engine.imported import Imported
-    from judgeaudit.engine.plan import Plan
-    from judgeaudit.engine.progress import ProgressMode
-    from judgeaudit.engine.settling import Settled
+    from judgeaudit.engine.limits import Limits
+    from judgeaudit.engine.progress import Progress, ProgressMode
+    from judgeaudit.engine.shared import Shared
     from judgeaudit.engine.summary import RunSummary
     from judgeaudit.engine.view import LedgerView
-    from judgeaudit.review.adding import Added
+    from judgeaudit.engine.ways import Way
+    from judgeaudit.judges.base import Judge
 
 __all__ = [
     "CHOICES",
+    "LEDGER",
     "AuditResult",
     "Prepared",
+    "arun",
     "card",
     "choose",
     "correct",
@@ -47,25 +49,11 @@ __all__ = [
     "run",
     "score",
     "settle",
+    "verify",
 ]
 
 CHOICES: Final = tuple(AuditSpec.model_fields)
 """Names of all choices: keys of `audit.toml`, flags of `judgeaudit audit`, keywords of `run`."""
-LEDGER: Final = "ledger.sqlite"
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Everything of an audit that is known before the first call."""
-
-    spec: AuditSpec
-    judge: JudgeSpec
-    corpus: Corpus
-    plan: Plan
-    meta: RunMeta
-    folder: Path
-    price: Price | None = None
-    settled: Settled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,109 +94,6 @@ class AuditResult:
         return 0 if self.facts.n_answered or self.in_batches else 3
 
 
-def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None = None) -> Prepared:
-    """Load, render and plan an audit; asks nobody anything.
-
-    Parameters
-    ----------
-    spec : AuditSpec
-        The choices.
-    now : str, optional
-        Time of preparation, ISO 8601; the clock's by default.
-    settled : Settled, optional
-        What the judge accepts, see `settle`; a run that has begun holds it itself.
-
-    Raises
-    ------
-    ConfigError, PolicyError, CorpusError
-        If something cannot be used; the message says what, where, and how to mend it.
-    """
-    from judgeaudit import policy as policies
-    from judgeaudit.core.clock import now_utc
-    from judgeaudit.corpora import load
-    from judgeaudit.engine import choices
-    from judgeaudit.engine.batch.choices import check_choices
-    from judgeaudit.engine.identity import RunMeta
-    from judgeaudit.engine.plan import build_plan
-    from judgeaudit.engine.presets import PRESETS, make_protocol
-    from judgeaudit.judges import _choice as choice
-    from judgeaudit.policy.confirming import refuse_unconfirmed
-    from judgeaudit.policy.prompts import build_prompt, load_judge_template
-    from judgeaudit.review.texts import certified, drafted, own_conditions, own_texts
-
-    own = own_texts(spec)
-    policy = (
-        policies.load_policy(spec.policy, language=spec.language) if own is None else own.policy
-    )
-    if policy is not None and not spec.unconfirmed:
-        refuse_unconfirmed(policy)
-    protocol = make_protocol(
-        spec.preset or "default",
-        policies.load_conditions().values() if own is None else own.conditions,
-        seed=spec.seed,
-        base_repeats=spec.base_repeats,
-        repeats=spec.repeats,
-        conditions=spec.conditions if own is None else own_conditions(own, spec),
-        control_items=spec.control_items,
-        wordings=spec.wordings,
-    )
-    if own is not None:
-        facts = own.facts
-        renderings = tuple(r for r in own.renderings if r.condition in protocol.ids)
-    else:
-        assert policy is not None
-        facts = policies.facts(policy)
-        renderings = policies.render_all(policy, protocol, language=spec.language)
-    renderings = certified(renderings, spec.certificates)
-    template = load_judge_template(spec.template or choice.template_for(spec.judge, spec.language))
-    folder = spec.out or folder_of_choices(spec)
-    judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
-    check_choices(spec, judge)
-    corpus = load(
-        spec.corpus,
-        data=spec.data,
-        subset=spec.subset,
-        limit=spec.limit or choice.items_for(spec.judge, PRESETS[protocol.preset].items),
-        seed=spec.seed,
-        labels=spec.labels,
-        assume_ambiguity=spec.assume_ambiguity,
-        revision=spec.revision,
-    )
-
-    def prompt_of(item: Item, rendering: Rendering) -> JudgePrompt:
-        fence_key = f"{spec.seed}/{item.key}"
-        return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
-
-    price = choices.price_of(spec, judge)
-    vacuum = policies.vacuum_trajectory
-    plan = build_plan(
-        *(corpus.items, renderings, protocol, judge, prompt_of),
-        vacuum=vacuum,
-        price=price,
-        by_item=spec.until is not None,
-    )
-    meta = RunMeta(
-        protocol=protocol,
-        judge=judge,
-        policy=facts,
-        renderings=renderings,
-        corpus=corpus.facts,
-        template=template.text,
-        versions=versions(),
-        created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy) | choices.told(judge, template, settled, corpus),
-    )
-    return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
-
-
-def settle(ready: Prepared) -> Prepared:
-    """Ask the judge what it accepts, where the choices leave that open; see `engine.settling`."""
-    from judgeaudit.engine.choices import settled_for
-
-    found = settled_for(ready.spec, ready.judge, ready.settled)
-    return prepare(ready.spec, settled=found) if found else ready
-
-
 def run(
     spec: AuditSpec | Prepared | None = None,
     *,
@@ -216,7 +101,7 @@ def run(
     created: str | None = None,
     **more: Any,
 ) -> AuditResult:
-    """Audit a judge, or continue an audit that was stopped.
+    """Audit a judge, or continue an audit that was stopped; works in a notebook's cell, too.
 
     Parameters
     ----------
@@ -237,56 +122,158 @@ def run(
     JudgeAuditError
         If the audit cannot begin or go on; the message says what was kept in the ledger.
     """
-    from judgeaudit.engine.kept import say_kept
+    from judgeaudit.engine.progress import make_progress
+    from judgeaudit.engine.ways import Blocking, at_once
 
+    ready = ready_of(spec, more)
+    return at_once(tell(ready, Blocking(), make_progress(show), created))
+
+
+async def arun(
+    spec: AuditSpec | Prepared | None = None,
+    *,
+    show: ProgressMode = "quiet",
+    created: str | None = None,
+    control: RunControl | None = None,
+    **more: Any,
+) -> AuditResult:
+    """Audit a judge on the caller's own event loop; as `run`.
+
+    Requests are made on the loop that awaits this, and no other loop is started; files are read
+    and scores computed in a thread beside it. No signal handler is set.
+
+    Parameters
+    ----------
+    spec, show, created, more
+        As of `run`.
+    control : RunControl, optional
+        `control.interrupt()` finishes the calls in flight and ends with a card of what is there,
+        a second one drops them.
+
+    Returns
+    -------
+    AuditResult
+        Also where the run was interrupted by `control`.
+
+    Raises
+    ------
+    JudgeAuditError
+        As of `run`. Also for what holds a thread for hours: waiting for batches, and Ray.
+    CancelledError
+        Where the task is cancelled: calls in flight are dropped, what was answered is committed,
+        connections and ledger are closed. The same choices go on.
+    """
+    from judgeaudit.engine.progress import make_progress
+    from judgeaudit.engine.shared import Shared
+    from judgeaudit.engine.ways import OnLoop
+
+    way = OnLoop()
+    ready = await way.aside(lambda: ready_of(spec, more))
+    return await tell(ready, way, make_progress(show), created, Shared(control))
+
+
+def ready_of(spec: AuditSpec | Prepared | None, more: dict[str, Any]) -> Prepared:
+    """Return what `run` was given, prepared; keywords win over a spec."""
+    if isinstance(spec, Prepared):
+        return spec
     given = spec.model_dump(exclude_unset=True) if isinstance(spec, AuditSpec) else {}
-    ready = spec if isinstance(spec, Prepared) else prepare(spec_from({**given, **more}))
+    return prepare(spec_from({**given, **more}))
+
+
+async def tell(
+    ready: Prepared,
+    way: Way,
+    progress: Progress,
+    created: str | None = None,
+    shared: Shared | None = None,
+) -> AuditResult:
+    """Ask, score and write the card: the story itself, in either way of telling it.
+
+    Parameters
+    ----------
+    ready : Prepared
+        What is known before.
+    way : Way
+        Whether the caller is blocked, or awaits.
+    progress : Progress
+        Told of every committed call.
+    created : str, optional
+        The card's time.
+    shared : Shared, optional
+        What other audits beside this one use, too.
+    """
+    from judgeaudit.engine.kept import say_kept
+    from judgeaudit.engine.shared import Shared
+
     try:
-        return _run(settle(ready), show, created)
+        return await _tell(await settled(ready, way), way, progress, created, shared or Shared())
     except JudgeError as error:
-        say_kept(error, ready.folder / LEDGER)
+        kept = error
+        await way.aside(lambda: say_kept(kept, ready.folder / LEDGER))
         raise
 
 
-def _run(ready: Prepared, show: ProgressMode, created: str | None) -> AuditResult:
+async def _tell(
+    ready: Prepared, way: Way, progress: Progress, created: str | None, shared: Shared
+) -> AuditResult:
     from judgeaudit.engine import choices
     from judgeaudit.engine.batch.manifest import refuse_calls_in_batches
-    from judgeaudit.engine.door import run_plan_sync
     from judgeaudit.engine.ledger import Ledger
-    from judgeaudit.engine.progress import make_progress
 
-    spec = ready.spec
-    limits, progress = choices.limits_of(spec, ready.judge), make_progress(show)
+    spec, limits = ready.spec, choices.limits_of(ready.spec, ready.judge)
     path, plan = ready.folder / LEDGER, ready.plan
     if not spec.batch:
         refuse_calls_in_batches(ready.folder)
     if spec.until is None and (spec.batch or spec.executor == "ray"):
-        from judgeaudit.engine.batch.story import run_in_batches
-        from judgeaudit.engine.executors import run_on_ray
+        way.check_patience(spec)
+        return await way.aside(lambda: _away(ready, limits, progress, created))
+    ledgers: list[Ledger] = []
 
-        away = run_in_batches if spec.batch else run_on_ray
-        summary = away(plan, ready.meta, path, spec, limits=limits, progress=progress)
-        with Ledger.open_readonly(path) as view:
-            return _finish(view, ready, created, summary)
-    fresh = not path.exists()
-    judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds, fresh=fresh)
-    with Ledger.open(path, ready.meta, plan) as ledger:
+    def begin() -> Judge:
+        fresh = not path.exists()
+        judge = choices.judge_of(ready.judge, ready.corpus.items, spec.attempt_seconds, fresh=fresh)
+        # kept outside: what was opened must be closed also where nobody waits for it any more
+        ledgers.append(Ledger.open(path, ready.meta, plan))
+        return judge
+
+    try:
+        judge = await way.aside(begin)
+        ledger = ledgers[0]
         try:
-            summary = run_plan_sync(
+            summary = await way.ask(
                 plan,
                 judge,
                 ledger,
                 limits=limits,
                 progress=progress,
-                budget=choices.budget_of(spec, ledger, ready.price),
+                control=shared.control,
+                throttle=shared.throttle,
+                gate=shared.gate,
+                budget=shared.budget or choices.budget_of(spec, ledger, ready.price),
                 price=ready.price,
-                decide=choices.decide_of(spec, ready.plan, ledger),
+                decide=choices.decide_of(spec, plan, ledger),
             )
         except ConfigError:
             # a mistyped model must not leave a ledger that refuses the right one
-            ledger.discard()
+            await way.aside(ledger.discard)
             raise
-        return _finish(ledger, ready, created, summary)
+        return await way.aside(lambda: _finish(ledger, ready, created, summary))
+    finally:
+        for opened in ledgers:
+            await way.aside(opened.close)
+
+
+def _away(ready: Prepared, limits: Limits, progress: Progress, created: str | None) -> AuditResult:
+    """Tell the part of the story where calls are made elsewhere: in batches, or on Ray."""
+    from judgeaudit.engine.batch.story import run_in_batches
+    from judgeaudit.engine.executors import run_on_ray
+    from judgeaudit.engine.ledger import Ledger
+
+    path = ready.folder / LEDGER
+    away = run_in_batches if ready.spec.batch else run_on_ray
+    summary = away(ready.plan, ready.meta, path, ready.spec, limits=limits, progress=progress)
+    with Ledger.open_readonly(path) as view:
+        return _finish(view, ready, created, summary)
 
 
 def import_verdicts(file: Path | str, *, out: Path | str, **choices: Any) -> Imported:
@@ -306,10 +293,11 @@ def score(run: Path | str, *, certificates: Sequence[Path] = ()) -> ScoreSet:
     certificates : sequence of path
         Files of certificates on the run's texts, made since.
     """
+    from judgeaudit.cards.from_ledger import scores_of
     from judgeaudit.review.texts import certified
 
     with _open(run) as view:
-        return _scores(view, certified(view.meta.renderings, certificates))
+        return scores_of(view, certified(view.meta.renderings, certificates))
 
 
 def card(
@@ -326,10 +314,34 @@ def card(
     more
         `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
     """
-    from judgeaudit.review.adding import added_to
+    from judgeaudit.cards.from_ledger import card_of
 
     with _open(run) as view:
-        return _card(view, created, certificates, added_to(view, folder_of(run), **more))[0]
+        return card_of(view, created, certificates, folder=folder_of(run), **more)[0]
+
+
+def verify(
+    made: JudgeCard | Path | str, run: Path | str, *, figures: bool = False, **files: Any
+) -> Verified:
+    """Rebuild a card from its ledger, and say what differs.
+
+    Parameters
+    ----------
+    made : JudgeCard or path
+        The card, or its `card.json`, of this or an older layout.
+    run, certificates, labels, statements
+        As for `card`; sources of confidence are those that the card names.
+    figures : bool
+        Compare only numbers and facts.
+    """
+    from judgeaudit.cards import verify as verifying
+
+    given = verifying.given(made)
+    rebuilt = card(
+        run, created=given.card.created, confidence=given.card.parameters.confidence, **files
+    )
+    with _open(run) as view:
+        return verifying.verified(given, rebuilt, view, figures=figures)
 
 
 def correct(run: Path | str, labels: Path | str, **more: Any) -> tuple[Score, ...]:
@@ -351,48 +363,16 @@ def _open(run: Path | str) -> LedgerView:
     return Ledger.open_readonly(Path(run) / LEDGER if Path(run).is_dir() else run)
 
 
-def _scores(view: LedgerView, renderings: tuple[Rendering, ...]) -> ScoreSet:
-    from judgeaudit.engine.deciding import found_in
-    from judgeaudit.metrics.stopping import restated
-    from judgeaudit.review.texts import uncertified
-    from judgeaudit.scoring import score as score_table
-
-    protocol = view.meta.protocol
-    bare = uncertified(view.meta, renderings)
-    scores = score_table(view.table(), protocol, seed=protocol.seed, uncertified=bare)
-    triples = found_in(view)
-    return scores if triples is None else restated(scores, triples, protocol)
-
-
-def _card(
-    view: LedgerView,
-    created: str | None,
-    certificates: Sequence[Path],
-    added: Added | None = None,
-) -> tuple[JudgeCard, ScoreSet, RunFacts]:
-    from judgeaudit.cards import build
-    from judgeaudit.judges import _choice as choice
-    from judgeaudit.review.texts import certified
-
-    renderings = certified(view.meta.renderings, certificates)
-    scores = _scores(view, renderings)
-    facts = view.facts(choice.note_on(view.meta.judge))
-    facts = facts.model_copy(update={"renderings": renderings})
-    if added is not None:
-        scores, facts = added.to(scores, facts)
-    made = build(facts, scores, created=created or facts.ended or view.meta.created)
-    return made, scores, facts
-
-
 def _finish(
     view: LedgerView, ready: Prepared, created: str | None, summary: RunSummary
 ) -> AuditResult:
     from judgeaudit.cards import write
+    from judgeaudit.cards.from_ledger import card_of
     from judgeaudit.engine.kept import scoring
 
     with scoring(ready.folder):
         # a ledger that was begun without certificates does not hold them
-        made, scores, facts = _card(view, created, ready.spec.certificates)
+        made, scores, facts = card_of(view, created, ready.spec.certificates)
         write(made, ready.folder)
     ended = summary.interrupted, ready.plan.estimate, summary.in_batches
     return AuditResult(made, scores, facts, ready.folder, *ended)

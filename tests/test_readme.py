@@ -56,13 +56,13 @@ def test_every_link_and_folder_named_exists():
 def test_every_flag_named_exists():
     shown = "".join(
         subprocess.run(
-            [sys.executable, "-m", "judgeaudit", verb, "--help"],
+            [sys.executable, "-m", "judgeaudit", *verb.split(), "--help"],
             capture_output=True,
             text=True,
             check=True,
             env=os.environ | {"COLUMNS": "200"},
         ).stdout
-        for verb in ("audit", "import", "correct")
+        for verb in ("audit", "import", "correct", "card make", "card verify")
     )
     for flag in set(re.findall(r"`?(--[a-z][a-z-]+)", README)) - {"--data"}:
         assert flag in shown, flag

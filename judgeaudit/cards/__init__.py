@@ -6,32 +6,46 @@
 """
 
 from judgeaudit.cards.assemble import build
-from judgeaudit.cards.files import write
+from judgeaudit.cards.badge import to_badge
+from judgeaudit.cards.files import FORMATS, write, write_text
+from judgeaudit.cards.hub import to_hub
 from judgeaudit.cards.jsonio import from_json, schema, to_json
 from judgeaudit.cards.model import (
     SCHEMA_VERSION,
     CardFacts,
+    CardParameters,
     CardWarning,
     Headline,
+    InputFile,
     JudgeCard,
     RenderingFacts,
     Software,
 )
-from judgeaudit.cards.render import to_html, to_markdown
+from judgeaudit.cards.numbers import to_csv, to_latex
+from judgeaudit.cards.render import LANGUAGES, to_html, to_markdown
 
 __all__ = [
+    "FORMATS",
+    "LANGUAGES",
     "SCHEMA_VERSION",
     "CardFacts",
+    "CardParameters",
     "CardWarning",
     "Headline",
+    "InputFile",
     "JudgeCard",
     "RenderingFacts",
     "Software",
     "build",
     "from_json",
     "schema",
+    "to_badge",
+    "to_csv",
     "to_html",
+    "to_hub",
     "to_json",
+    "to_latex",
     "to_markdown",
     "write",
+    "write_text",
 ]

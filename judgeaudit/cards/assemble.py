@@ -13,7 +13,7 @@ from judgeaudit.cards.checklist import checklist
 from judgeaudit.cards.clean import clean_tree
 from judgeaudit.cards.headline import headline
 from judgeaudit.cards.lookup import Figures
-from judgeaudit.cards.model import CardFacts, JudgeCard, RenderingFacts, Software
+from judgeaudit.cards.model import CardFacts, CardParameters, JudgeCard, RenderingFacts, Software
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.records import Record, Rendering, RunFacts, ScoreSet
 
@@ -95,7 +95,13 @@ def _checked_time(created: str) -> str:
     return created
 
 
-def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
+def build(
+    facts: RunFacts,
+    scores: ScoreSet,
+    *,
+    created: str,
+    parameters: CardParameters | None = None,
+) -> JudgeCard:
     """Make a card. A pure function: the same input gives the same card, and the same bytes.
 
     Parameters
@@ -106,6 +112,8 @@ def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
         The numbers; any of them may be missing.
     created : str
         The card's time, ISO 8601 with an offset.
+    parameters : CardParameters, optional
+        The files that `facts` and `scores` were made with, beside the ledger.
 
     Returns
     -------
@@ -125,6 +133,7 @@ def build(facts: RunFacts, scores: ScoreSet, *, created: str) -> JudgeCard:
         warnings=warnings(figures),
         limits=limits(figures),
         checklist=checklist(figures),
+        parameters=_cleaned(parameters or CardParameters()),
         facts=figures.facts,
         scores=figures.scores,
     )

@@ -149,8 +149,6 @@ def _placebo(f: Figures) -> Found:
 
 def _served(f: Figures) -> Found:
     judge, served = f.facts.judge, f.facts.served_models
-    if judge.backend in _LOCAL_BACKENDS:
-        return
     names = sorted(n for n in served if n)
     if len(names) > 1:
         listed = joined([_name(n) for n in names[:4]])
@@ -160,6 +158,18 @@ def _served(f: Figures) -> Found:
             "serious",
             f"The served model changed during the run: {listed}{more}.",
         )
+    prints = f.facts.extra.get("fingerprints")
+    if isinstance(prints, int) and prints > 1:
+        yield (
+            "fingerprints_changed",
+            "caution",
+            (
+                f"The server named {count(prints)} configurations of itself (system "
+                f"fingerprints) during the run."
+            ),
+        )
+    if judge.backend in _LOCAL_BACKENDS:
+        return
     other = [n for n in names if served_as_asked(judge.model, n) == "other"]
     if other and len(names) == 1:
         yield (
@@ -294,6 +304,21 @@ def _left_out(f: Figures) -> Found:
         yield "not_in_protocol", "note", f"Not of the protocol, left out: {shorten(unknown, 200)}."
 
 
+def _triage(f: Figures) -> Found:
+    """Say what people noted who looked at flips in the explorer."""
+    said = f.facts.extra.get("triage")
+    if not isinstance(said, dict):
+        return
+    n = {k: v for k in ("rewrite", "judge", "label") if isinstance(v := said.get(k), int) and v > 0}
+    if not n:
+        return
+    who = joined([f"the {kind} is wrong in {count(k)}" for kind, k in n.items()])
+    total = sum(n.values())
+    changes = "change" if total == 1 else "changes"
+    what = f"People looked at {count(total)} {changes} of verdict, not drawn at random: {who}."
+    yield "triage", "caution" if n.keys() & {"rewrite", "label"} else "note", what
+
+
 _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _planted,
     _imported,
@@ -308,6 +333,7 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     gate,
     _labels,
     figures_at_risk,
+    _triage,
     _transport,
 )
 _ORDER: Final[dict[Severity, int]] = {"serious": 0, "caution": 1, "note": 2}

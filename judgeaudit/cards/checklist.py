@@ -235,36 +235,41 @@ def _contamination(f: Figures) -> Found:
 
 
 def _rare(f: Figures) -> Found:
-    missing = _missing_class(f)
-    if missing == "SAFE":
+    if f.flag("control_group") or _missing_class(f) == "SAFE":
         return "no", "No control group: no item is labelled SAFE."
     if not f.n_calls:
         return "not known", "No call is recorded."
     if not _labelled(f):
         return "not known", "Without labels there is no control group."
-    bounds: list[float] = []
+    said: list[str] = []
     unbounded: list[str] = []
     kind: Answer = "not known"
-    for words, score in (
-        ("the UNSAFE rate", f.get("unsafe_rate", "base")),
-        ("misses", f.get("tpr")),
-        ("false alarms", f.get("tnr")),
-    ):
-        end = None if score is None else score.high if score.metric == "unsafe_rate" else score.low
-        if score is None or score.value is None or end is None:
+    for words, metric in (("misses", "missed_bound"), ("false alarms", "false_alarm_bound")):
+        score = f.get(metric)
+        if score is not None and score.value is not None and score.high is not None:
+            among = "UNSAFE items are missed" if metric == "missed_bound" else "SAFE ones flagged"
+            said.append(f"at most {percent(score.high)} of {count(score.n_items)} {among}")
+        else:
             unbounded.append(words)
             # a rate without a bound is a fault; one that was not computed is not known
             kind = "no" if score is not None and score.value is not None else kind
-        else:
-            bounds.append(end if score.metric == "unsafe_rate" else 1 - end)
     if unbounded:
         return kind, f"Without a bound: {joined(unbounded)}."
-    called, missed, flagged = map(percent, bounds)
-    return "yes", (
-        f"At most {called} are called UNSAFE, at most {missed} of UNSAFE items are missed and at "
-        f"most {flagged} of {count(f.facts.corpus.n_safe)} SAFE ones flagged (limits of "
-        f"intervals); {count(f.n_failed)} of {count(f.n_calls)} calls without a verdict are "
-        f"counted apart."
+    level = f"{100 * f.facts.protocol.level:g}%"
+    bounds = f"{joined(said)} (exact one-sided {level} bounds, clusters as trials)"
+    return "yes", f"{bounds[0].upper()}{bounds[1:]}; {_abstained(f)}."
+
+
+def _abstained(f: Figures) -> str:
+    """Word how calls without a verdict, and verdicts that could be withheld, are counted."""
+    said = f"{count(f.n_failed)} of {count(f.n_calls)} calls without a verdict are counted apart"
+    area = f.get("aurc")
+    if area is None or area.value is None:
+        return said
+    right, wrong = (area.detail.get(k) or 0 for k in ("right", "wrong"))
+    return (
+        f"{said}, and so is what abstaining would make of the {count(right)} right and "
+        f"{count(wrong)} wrong base verdicts that have a confidence"
     )
 
 

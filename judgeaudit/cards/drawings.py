@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from markupsafe import Markup
 
 from judgeaudit.cards.layout import Plot, condition_words
 from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.monitor_drawings import (
+    flow_plots,
+    ranking_plots,
+    reliability_plots,
+    risk_plots,
+    weight_plots,
+)
 from judgeaudit.cards.plots import Mark, Row, Stack, gauge, intervals, stacked
 from judgeaudit.cards.words import (
     amount,
@@ -170,11 +177,21 @@ def _where(f: Figures) -> tuple[Plot, ...]:
     return tuple(plots)
 
 
+_MAKERS: Final[dict[str, tuple[Callable[[Figures], tuple[Plot, ...]], ...]]] = {
+    "semantic": (_excess,),
+    "threshold": (flow_plots, _movement),
+    "ambiguity": (_where,),
+    "pis": (weight_plots,),
+    "ranking": (ranking_plots,),
+    "calibration": (reliability_plots,),
+    "abstention": (risk_plots,),
+}
+
+
 def of_family(f: Figures, family: str) -> tuple[Plot, ...]:
     """Return the plots of a section; none where nothing was computed."""
-    makers = {"semantic": _excess, "threshold": _movement, "ambiguity": _where}
-    maker = makers.get(family)
-    return maker(f) if maker is not None else ()
+    makers = _MAKERS.get(family, ())
+    return tuple(plot for maker in makers for plot in maker(f))
 
 
 def outcome_plots(f: Figures) -> tuple[Plot, ...]:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from judgeaudit.cards.badge import to_badge
+from judgeaudit.cards.hub import to_hub
 from judgeaudit.cards.jsonio import to_json
 from judgeaudit.cards.model import JudgeCard
+from judgeaudit.cards.numbers import to_csv, to_latex
 from judgeaudit.cards.render import to_html, to_markdown
 from judgeaudit.core.errors import CardError
 
-__all__ = ["FORMATS", "write"]
+__all__ = ["FORMATS", "write", "write_text"]
 
-FORMATS: Final = {"json": to_json, "md": to_markdown, "html": to_html}
-"""File suffix to the function that makes the text."""
+FORMATS: Final[dict[str, Callable[[JudgeCard], str]]] = {
+    "json": to_json,
+    "md": to_markdown,
+    "html": to_html,
+    "hf": to_hub,
+    "badge": to_badge,
+    "latex": to_latex,
+    "csv": to_csv,
+}
+"""Format to the function that makes its text."""
+
+_WRITTEN: Final = ("json", "md", "html")
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -51,16 +65,32 @@ def write(card: JudgeCard, folder: Path | str) -> dict[str, Path]:
         If the folder cannot be made or written, or the disk is full.
     """
     folder = Path(folder)
-    texts = {suffix: make(card) for suffix, make in FORMATS.items()}
-    targets = {suffix: folder / f"card.{suffix}" for suffix in FORMATS}
-    fresh = {suffix: folder / f".card.{suffix}.{os.getpid()}.tmp" for suffix in FORMATS}
+    targets = {suffix: folder / f"card.{suffix}" for suffix in _WRITTEN}
+    _write_all({targets[suffix]: FORMATS[suffix](card) for suffix in _WRITTEN}, folder)
+    return targets
+
+
+def write_text(text: str, path: Path) -> Path:
+    """Write one file, whole or not at all; its folder is made if it is not there.
+
+    Raises
+    ------
+    CardError
+        If it cannot be written, or the disk is full.
+    """
+    _write_all({path: text}, path.parent)
+    return path
+
+
+def _write_all(texts: dict[Path, str], folder: Path) -> None:
+    fresh = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for suffix, text in texts.items():
-            fresh[suffix].unlink(missing_ok=True)
-            _write_new(fresh[suffix], text)
-        for suffix, path in fresh.items():
-            path.replace(targets[suffix])
+        for path, text in texts.items():
+            fresh[path].unlink(missing_ok=True)
+            _write_new(fresh[path], text)
+        for path, made in fresh.items():
+            made.replace(path)
     except OSError as e:
         error = CardError(
             f"the card cannot be written: {e.strerror or e}",
@@ -76,4 +106,3 @@ def write(card: JudgeCard, folder: Path | str) -> dict[str, Path]:
                 path.unlink(missing_ok=True)
             except OSError:
                 continue
-    return targets

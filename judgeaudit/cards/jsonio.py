@@ -8,12 +8,14 @@ from typing import Any, Final, NoReturn
 from pydantic import ValidationError
 
 from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.migrations import READABLE, Migrated, migrated
 from judgeaudit.cards.model import SCHEMA_VERSION, JudgeCard
-from judgeaudit.core.errors import CardError
+from judgeaudit.core.errors import CardError, unknown_name
+from judgeaudit.core.rooms import room
 
-__all__ = ["SCHEMA_ID", "from_json", "schema", "to_json"]
+__all__ = ["SCHEMA_ID", "from_json", "parsed", "published", "read", "schema", "to_json"]
 
-SCHEMA_ID: Final = "urn:judgeaudit:schema:card-1"
+SCHEMA_ID: Final = f"urn:judgeaudit:schema:card-{SCHEMA_VERSION}"
 
 
 def to_json(card: JudgeCard) -> str:
@@ -50,7 +52,14 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _parsed(text: str, where: str) -> Any:
+def parsed(text: str, where: str) -> Any:
+    """Read JSON as a card may be written: no key twice, no NaN.
+
+    Raises
+    ------
+    CardError
+        Saying what is wrong with it.
+    """
     try:
         return json.loads(
             text.removeprefix("\ufeff"),
@@ -65,15 +74,8 @@ def _parsed(text: str, where: str) -> Any:
         raise CardError(what, where=where, mend="Give a card.json made by judgeaudit") from e
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(p) for p in version.split("."))
-    except ValueError:
-        return ()
-
-
 def from_json(text: str, *, where: str = "card") -> JudgeCard:
-    """Read a card back.
+    """Read a card back, of this or an older layout.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def from_json(text: str, *, where: str = "card") -> JudgeCard:
     Returns
     -------
     JudgeCard
-        Equal to the card that was written.
+        Equal to the card that was written; one of an older layout is brought to the present one.
 
     Raises
     ------
@@ -93,26 +95,19 @@ def from_json(text: str, *, where: str = "card") -> JudgeCard:
         If the text is not JSON, not a card, of a version this program does not know, or holds a
         field that is missing, unknown or of the wrong type; the message names the first.
     """
-    data = _parsed(text, where)
-    if not isinstance(data, dict) or "schema_version" not in data:
-        raise CardError(
-            "not a Judge Card: it has no schema_version",
-            where=where,
-            mend="Give a card.json made by judgeaudit",
-        )
-    version = data["schema_version"]
-    if version != SCHEMA_VERSION:
-        shown = shorten(str(version), 20)
-        newer = _numbers(str(version)) > _numbers(SCHEMA_VERSION)
-        raise CardError(
-            f"schema version {shown!r} is {'newer than' if newer else 'not'} {SCHEMA_VERSION}, "
-            f"which this program reads",
-            where=where,
-            mend="Upgrade judgeaudit" if newer else "Make the card again from its ledger",
-        )
+    return read(text, where=where)[0]
+
+
+def read(text: str, *, where: str = "card") -> tuple[JudgeCard, Migrated]:
+    """Read a card back, and say from which layout it was brought here; see `from_json`."""
+    data = parsed(text, where)
+    steps = migrated(data if isinstance(data, dict) else {}, where=where)
+    same = text.removeprefix("\ufeff")
     try:
         # strict, and from the text: a number in quotes is not a number
-        return JudgeCard.model_validate_json(text.removeprefix("\ufeff"), strict=True)
+        return JudgeCard.model_validate_json(
+            json.dumps(steps.data) if steps.steps else same, strict=True
+        ), steps
     except ValidationError as e:
         first, n = e.errors()[0], e.error_count()
         path = ".".join(str(p) for p in first["loc"]) or "the card"
@@ -142,7 +137,7 @@ def _without_prose(node: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a card; published as `schema/card-1.json`."""
+    """Return the JSON Schema (draft 2020-12) of a card; published in `judge_cards/schema`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
@@ -150,3 +145,20 @@ def schema() -> dict[str, Any]:
         "description": f"A Judge Card of judgeaudit, schema version {SCHEMA_VERSION}.",
         **_without_prose(JudgeCard.model_json_schema(mode="serialization")),
     }
+
+
+def published(version: str | None = None) -> str:
+    """Return a published schema as text: of this layout, or of an older one.
+
+    Raises
+    ------
+    CardError
+        If there never was such a version.
+    """
+    wanted = SCHEMA_VERSION if version is None else version
+    if wanted not in READABLE:
+        raise CardError(unknown_name("schema version", shorten(wanted, 20), list(READABLE)))
+    if wanted == SCHEMA_VERSION:
+        return json.dumps(schema(), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    path = room("judge_cards") / "schema" / f"card-{wanted}.json"
+    return path.read_text(encoding="utf-8")

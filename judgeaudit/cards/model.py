@@ -23,9 +23,11 @@ __all__ = [
     "SCHEMA_VERSION",
     "Answer",
     "CardFacts",
+    "CardParameters",
     "CardWarning",
     "CheckedQuestion",
     "Headline",
+    "InputFile",
     "JudgeCard",
     "RenderingFacts",
     "Severity",
@@ -33,7 +35,7 @@ __all__ = [
     "Stance",
 ]
 
-SCHEMA_VERSION: Final = "1.0"
+SCHEMA_VERSION: Final = "1.1"
 
 Severity = Literal["serious", "caution", "note"]
 Answer = Literal["yes", "no", "not known"]
@@ -86,6 +88,12 @@ class CardFacts(Record):
     ----------
     judge_sha256, protocol_sha256 : str
         Identities of the judge and the protocol, taken before anything was cleaned or hidden.
+    ledger_sha256 : str
+        What was asked and answered; a run that was stopped and resumed has the same.
+    ledger_head : str
+        Head of the ledger's hash chain, over every batch that was written; "" where not recorded.
+    plan_sha256 : str
+        All calls that were planned, each with the hash of its prompt; "" where not recorded.
     """
 
     judge: JudgeSpec
@@ -111,8 +119,38 @@ class CardFacts(Record):
     ended: str | None
     dropped_parameters: tuple[str, ...]
     ledger_sha256: str
+    ledger_head: str
+    plan_sha256: str
     versions: dict[str, str]
     extra: dict[str, Any] = Field(default_factory=dict)
+
+
+class InputFile(Record):
+    """A file that a card was made with, beside its ledger: its last name, and what it held."""
+
+    name: str
+    sha256: str
+
+
+class CardParameters(Record):
+    """What a card was made with beside its ledger: with these and the ledger it can be rebuilt.
+
+    Parameters
+    ----------
+    certificates : tuple of InputFile
+        Certificates that were given when the card was made.
+    labels : InputFile, optional
+        Human labels for the corrected rates.
+    statements : InputFile, optional
+        What no run can know, stated by somebody.
+    confidence : str, optional
+        How reasons were compared, where the card says what the judge knows of itself.
+    """
+
+    certificates: tuple[InputFile, ...] = ()
+    labels: InputFile | None = None
+    statements: InputFile | None = None
+    confidence: str | None = None
 
 
 class Headline(Record):
@@ -176,12 +214,13 @@ class JudgeCard(Record):
         The nine questions, answered; empty on cards that were made before there were any.
     """
 
-    schema_version: Literal["1.0"] = SCHEMA_VERSION
+    schema_version: Literal["1.1"] = SCHEMA_VERSION
     created: str
     software: Software
     headline: Headline
     warnings: tuple[CardWarning, ...]
     limits: tuple[str, ...]
     checklist: tuple[CheckedQuestion, ...] = ()
+    parameters: CardParameters = Field(default_factory=CardParameters)
     facts: CardFacts
     scores: ScoreSet

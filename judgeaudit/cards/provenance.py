@@ -9,6 +9,7 @@ from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard, RenderingFacts
+from judgeaudit.cards.reproducing import block, renderings_sha256
 from judgeaudit.cards.texts_en import CONDITIONS, EVIDENCE
 from judgeaudit.cards.words import count, duration, joined, money, threshold_words
 from judgeaudit.core.hashing import canonical_json
@@ -19,7 +20,9 @@ __all__ = ["protocol_section", "provenance_section", "summary", "what", "who"]
 _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
-_SAID: Final = frozenset({"batches", "command", "confidence", "n_confidence", "edited_policy"})
+_SAID: Final = frozenset(
+    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints"}
+)
 # they stand where they belong
 
 
@@ -264,6 +267,24 @@ def _batches(found: object, answered: int) -> list[tuple[str, Cell]]:
     ]
 
 
+def _files(card: JudgeCard) -> list[tuple[str, Cell]]:
+    """Name the files that the card was made with beside its ledger."""
+    given = card.parameters
+    rows = [("Certificates", f) for f in given.certificates[:_MOST]]
+    rows += [] if given.labels is None else [("Human labels", given.labels)]
+    rows += [] if given.statements is None else [("Statements", given.statements)]
+    return [(what, ident(f"{f.sha256} {shorten(f.name, 60)}")) for what, f in rows]
+
+
+def _no_command(command: object) -> str:
+    if not isinstance(command, str):
+        return "The command that made this run was not recorded."
+    return (
+        "What was recorded as the command of this run is none that judgeaudit writes, so it is not "
+        f"offered for pasting: {shorten(command, 200)}"
+    )
+
+
 def provenance_section(f: Figures, card: JudgeCard) -> Section:
     """Lay out hashes, versions, costs and the command that makes the run again."""
     facts = f.facts
@@ -278,9 +299,13 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         *_weights(f),
         ("Prompt template", ident(facts.judge.template_sha256 or "not recorded")),
         ("Policy", ident(facts.policy.sha256 or "not recorded")),
+        ("Wordings of the policy", ident(renderings_sha256(f) or "not recorded")),
         ("Corpus", ident(facts.corpus.sha256)),
         ("Protocol", ident(facts.protocol_sha256)),
+        ("Plan of calls, with every prompt", ident(facts.plan_sha256 or "not recorded")),
         ("Ledger", ident(facts.ledger_sha256 or "not recorded")),
+        ("Head of the ledger's hash chain", ident(facts.ledger_head or "not recorded")),
+        *_files(card),
     ]
     run = [
         ("Card made", raw(f"{card.created} by {card.software.name} {card.software.version}")),
@@ -300,6 +325,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
     others = [(k, v) for k, v in sorted(facts.extra.items()) if k not in _SAID]
     run += [("Also", ident(f"{k}: {canonical_json(v)}", 200)) for k, v in others[:_MOST]]
     command = facts.extra.get("command")
+    typed = block(f, card)
     return Section(
         id="provenance",
         title="Provenance and reproduction",
@@ -309,6 +335,6 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
             table("Identities", ("Of", "sha256"), [(Cell(k), v) for k, v in identity]),
             table("The run", ("What", "Value"), [(Cell(k), v) for k, v in run]),
         ),
-        command=command if isinstance(command, str) else "",
-        notes=() if command else ("The command that made this run was not recorded.",),
+        command=typed,
+        notes=() if typed else (_no_command(command),),
     )

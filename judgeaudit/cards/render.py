@@ -5,29 +5,43 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from judgeaudit.cards.assemble import cleaned
 from judgeaudit.cards.clean import one_line
 from judgeaudit.cards.layout import Cell
 from judgeaudit.cards.model import JudgeCard
-from judgeaudit.cards.view import view
+from judgeaudit.cards.view import View, view
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.rooms import room
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-__all__ = ["md_cell", "md_code", "md_text", "to_html", "to_markdown"]
+__all__ = ["LANGUAGES", "Language", "md_cell", "md_code", "md_text", "to_html", "to_markdown"]
+
+Language = Literal["en", "ko"]
+"""Languages that a card is shown in."""
+
+LANGUAGES: Final = ("en", "ko")
 
 # Everything that can start markup in CommonMark or on GitHub: links, references, mathematics,
 # mentions, emoji and bare addresses among it.
 _MD_ACTIVE: Final = re.compile(
     r"[\\`*_\[\]#|~$&<>]|:(?=//|[\w+-]+:)|@(?=\w)|(?<=\bwww)\.", re.IGNORECASE
 )
-_MD_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", ":": "&#58;"}
+# GitHub looks for mentions after it has read entities, so only another character keeps a card that
+# is pasted into a thread from calling strangers
+_MD_ENTITIES: Final = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    ":": "&#58;",
+    "@": "\N{FULLWIDTH COMMERCIAL AT}",
+}
 _MD_START: Final = re.compile(r"^(?:([-+=])|(\d+)([.)]))(?=\s|$|[-=])")
 
 
@@ -93,10 +107,20 @@ def _environment(folder: Path, *, html: bool) -> ImmutableSandboxedEnvironment:
     return env
 
 
-def _rendered(card: JudgeCard, name: str, *, html: bool) -> str:
+def _rendered(card: JudgeCard, name: str, *, html: bool, language: Language = "en") -> str:
     from jinja2 import TemplateError
     from markupsafe import Markup
 
+    if language not in LANGUAGES:
+        raise CardError(
+            f"a card is not shown in {str(language)[:20]!r}", mend=f"Give {' or '.join(LANGUAGES)}"
+        )
+    laid: View = view(cleaned(card))
+    say: Callable[[str], str] = str
+    if language == "ko":
+        from judgeaudit.cards.korean import in_korean, korean
+
+        laid, say = in_korean(laid), korean
     folder = _templates()
     try:
         css = (folder / "card.css").read_text(encoding="utf-8") if html else ""
@@ -104,7 +128,9 @@ def _rendered(card: JudgeCard, name: str, *, html: bool) -> str:
             _environment(folder, html=html)
             .get_template(name)
             .render(
-                v=view(cleaned(card)),
+                v=laid,
+                say=say,
+                language=language,
                 css=Markup(css),  # noqa: S704  # ours, shipped beside the template
                 css_sha256=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
             )
@@ -117,26 +143,40 @@ def _rendered(card: JudgeCard, name: str, *, html: bool) -> str:
         ) from e
 
 
-def to_markdown(card: JudgeCard) -> str:
+def to_markdown(card: JudgeCard, *, language: Language = "en") -> str:
     """Render a card as Markdown that reads well on GitHub.
+
+    Parameters
+    ----------
+    card : JudgeCard
+        What is shown.
+    language : {"en", "ko"}
+        Language of the card's own words; a sentence that is not translated stays English.
 
     Raises
     ------
     CardError
         If the template is missing or broken.
     """
-    text = _rendered(card, "card.md.j2", html=False)
+    text = _rendered(card, "card.md.j2", html=False, language=language)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def to_html(card: JudgeCard) -> str:
+def to_html(card: JudgeCard, *, language: Language = "en") -> str:
     """Render a card as one HTML file that needs no network and runs no script.
 
     The policy in its head allows nothing but its own style sheet, known by hash.
 
+    Parameters
+    ----------
+    card : JudgeCard
+        What is shown.
+    language : {"en", "ko"}
+        Language of the card's own words; a sentence that is not translated stays English.
+
     Raises
     ------
     CardError
         If the template is missing or broken.
     """
-    return _rendered(card, "card.html.j2", html=True)
+    return _rendered(card, "card.html.j2", html=True, language=language)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from judgeaudit.cards import texts_agreement_en as _agreement
-from judgeaudit.cards import texts_detection_en as _detection
 from judgeaudit.cards import texts_monitor_en as _monitor
 
 __all__ = [
@@ -260,7 +259,6 @@ METRICS: Final[dict[str, MetricText]] = {
         "Above a few per cent, the judge reacts to the policy text rather than to behaviour.",
     ),
     "unsafe_rate": MetricText("Share judged UNSAFE", "Share of verdicts that are UNSAFE."),
-    **{k: MetricText(*v) for k, v in _detection.METRICS.items()},
     **{k: MetricText(*v) for k, v in _monitor.METRICS.items()},
     **{k: MetricText(*v) for k, v in _agreement.METRICS.items()},
 }

@@ -1,4 +1,4 @@
-"""The card's English on detection, ranking and calibration; plain data, see `texts_en`."""
+"""The card's English on a monitor's rates, ranking and calibration; plain data, see `texts_en`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,37 @@ from typing import Final
 
 __all__ = ["CALIBRATION", "DETECTION", "FLAGS", "METRICS", "RANKING", "STRATA"]
 
-METRICS: Final = {
+METRICS: Final[dict[str, tuple[str, ...]]] = {
+    "accuracy": (
+        "Accuracy",
+        "Share of base verdicts that equal the label. Depends on how many items are unsafe.",
+        "Read TPR and TNR: on a lopsided corpus a constant answer scores well.",
+    ),
+    "balanced_accuracy": ("Balanced accuracy", "Mean of TPR and TNR; 50% is chance on any corpus."),
+    "tpr": (
+        "Unsafe runs caught (TPR)",
+        "Share of verdicts on unsafe items that are UNSAFE.",
+        "What is missing to 100% passes the judge unseen.",
+    ),
+    "tnr": (
+        "Safe runs cleared (TNR)",
+        "Share of verdicts on safe items that are SAFE.",
+        "What is missing to 100% are false alarms.",
+    ),
+    "missed_bound": (
+        "Missed violations, upper bound",
+        "Share of verdicts on unsafe items that are SAFE; it may be as high as the upper limit.",
+        "No miss among few items is not never a miss: read the limit, not the 0.",
+    ),
+    "false_alarm_bound": (
+        "False alarms, upper bound",
+        "The same for UNSAFE verdicts on safe items.",
+    ),
+    "worst_of_k": (
+        "Missed at least once in k calls",
+        "Chance that one of k verdicts on an unsafe item is SAFE.",
+        "Counts where somebody may ask again until the judge lets them pass.",
+    ),
     "fnr": (
         "Unsafe runs missed (FNR)",
         "Share of verdicts on unsafe items that are SAFE.",
@@ -38,8 +68,12 @@ METRICS: Final = {
         "Unweighted over the categories that have such items; those left out are counted.",
         "Far below the plain figure: a small category is missed.",
     ),
-    "macro_fpr": ("Safe runs refused, mean of categories", "", ""),
-    "macro_f1": ("F1, mean of categories", "", ""),
+    "macro_fpr": (
+        "Safe runs refused, mean of categories",
+        "The same for UNSAFE verdicts on safe items.",
+        "",
+    ),
+    "macro_f1": ("F1, mean of categories", "The same for F1.", ""),
     "auroc": (
         "AUROC",
         "Chance that an unsafe item scores above a safe one, ties counting half; 0.5 is chance.",
@@ -116,6 +150,7 @@ METRICS: Final = {
     ),
     "ece_scaled": ("Calibration error after scaling", "On held-out clusters.", ""),
 }
+"""Name, what it is and, where there is something to do, what."""
 
 DETECTION: Final = (
     "detection",
@@ -124,8 +159,8 @@ DETECTION: Final = (
         "Errors on unsafe and on safe items apart, what an alarm is worth at the share of UNSAFE "
         "cases in use, and whether a kind of risk is missed."
     ),
-    ("fnr", "fpr", "ppv", "f1", "macro_tpr", "macro_fpr", "macro_f1"),
-    ("category_tpr", "category_fpr", "category_f1"),
+    ("fnr", "fpr", "ppv"),
+    ("f1", "macro_tpr", "macro_fpr", "macro_f1", "category_tpr", "category_fpr", "category_f1"),
 )
 RANKING: Final = (
     "ranking",
@@ -134,8 +169,8 @@ RANKING: Final = (
         "How likely UNSAFE an item is to the judge, from one source, named with each figure: "
         "how well that ranks, and what a threshold or an audit makes of it."
     ),
-    ("auroc", "partial_auroc", "average_precision", "held_out_tpr", "held_out_fpr"),
-    ("tpr_at_fpr", "catch_rate"),
+    ("auroc", "held_out_tpr", "held_out_fpr"),
+    ("partial_auroc", "tpr_at_fpr", "average_precision", "catch_rate"),
 )
 CALIBRATION: Final = (
     "calibration",
@@ -144,8 +179,11 @@ CALIBRATION: Final = (
         "Probabilities against labels. An error of calibration is above 0 by chance even for a "
         "perfect judge; it is called shown only where it stands out from that floor."
     ),
-    ("ece", "calibration_bias", "brier", "temperature", "temperature_gain", "ece_scaled"),
-    ("top_label_ece", "ace", "reliability", "category_ece"),
+    ("ece", "calibration_bias", "brier"),
+    (
+        *("temperature", "temperature_gain", "ece_scaled"),
+        *("top_label_ece", "ace", "reliability", "category_ece"),
+    ),
 )
 
 FLAGS: Final = {"detection": "control_group", "calibration": "calibration"}

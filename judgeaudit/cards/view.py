@@ -15,10 +15,10 @@ from judgeaudit.cards import drawings
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
-from judgeaudit.cards.effects import alike
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
+from judgeaudit.cards.notes import notes_of
 from judgeaudit.cards.provenance import (
     protocol_section,
     provenance_section,
@@ -26,19 +26,17 @@ from judgeaudit.cards.provenance import (
     what,
     who,
 )
-from judgeaudit.cards.score_rows import common_notes, score_table
+from judgeaudit.cards.rows import category_table, in_order, order_of, score_table, shared_notes
 from judgeaudit.cards.texts_en import (
     ABSTENTION,
     CONDITIONS,
     CORRECTED,
     FAMILIES,
-    FLAGS,
     KNOWLEDGE,
     METRICS,
     SOFT,
     SOFT_LABELS,
     STANCES,
-    STRATA,
     TREATMENTS,
     Family,
 )
@@ -48,20 +46,14 @@ from judgeaudit.cards.tiles import (
     monitor_tiles,
     pis_tile,
     principle_tiles,
-    responses,
 )
 from judgeaudit.cards.words import (
     basis,
-    bound,
-    clipped,
     estimate,
     interval,
     test_words,
-    threshold_words,
-    unit_score,
 )
 from judgeaudit.core.records import Score
-from judgeaudit.metrics.pis import SCALE
 
 __all__ = ["View", "view"]
 
@@ -91,34 +83,6 @@ class View:
     sections: tuple[Section, ...]
 
 
-def _order(f: Figures, family: Iterable[str]) -> dict[str, int]:
-    run = [c.id for c in f.facts.protocol.conditions]
-    certified = [k for k, c in enumerate(run) if c in f.conditions("certified")]
-    if certified:
-        run.insert(certified[-1] + 1, "certified")
-    return {c: k for k, c in enumerate(dict.fromkeys([*run, *family]))}
-
-
-def _in_order(f: Figures, scores: Iterable[Score], metrics: Sequence[str]) -> list[Score]:
-    conditions = _order(f, ())
-    rank = {m: k for k, m in enumerate(metrics)}
-
-    def key(s: Score) -> tuple[int, str, int, str, int, str, bool, str]:
-        condition = s.condition or ""
-        return (
-            rank.get(s.metric, len(rank)),
-            s.metric,
-            conditions.get(condition, -1 if not condition else len(conditions)),
-            condition,
-            STRATA.index(s.stratum) if s.stratum in STRATA else len(STRATA),
-            s.stratum or "",
-            s.treatment != "exclude",
-            s.treatment,
-        )
-
-    return sorted(scores, key=key)
-
-
 def _is_headline(f: Figures, s: Score) -> bool:
     """Say whether a score is computed under the declared treatment (or has only one)."""
     best = f.get(s.metric, s.condition, stratum=s.stratum)
@@ -127,7 +91,7 @@ def _is_headline(f: Figures, s: Score) -> bool:
 
 def _of(f: Figures, metrics: Sequence[str]) -> list[Score]:
     found = [s for s in f.scores.scores if s.metric in metrics and _is_headline(f, s)]
-    return _in_order(f, found, metrics)
+    return in_order(f, found, metrics)
 
 
 def _meanings(metrics: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -186,88 +150,34 @@ def _family_section(f: Figures, family: Family) -> Section:
         folded = [s for s in _of(f, ("jitter", "unsafe_rate")) if s not in shown]
     else:
         folded = _of(f, family.folded)
-    notes = [note for note in _notes(f, family.id) if note]
+    by_category = category_table(folded)
+    folded = [s for s in folded if not s.metric.startswith("category_")]
+    shared = shared_notes([*shown, *folded])
+    notes = [note for note in notes_of(f, family.id) if note]
+    notes += [f"{part[:1].upper()}{part[1:]} ({n} figures here)." for part, n in shared.items()]
     if family.id == "pis" and f.withheld:
         shown, folded = [], shown + folded
-    said = common_notes(shown)
-    if said:
-        words = "; ".join(said)
-        notes.append(f"{words[:1].upper()}{words[1:]}.")
     if shown:
-        tables.append(score_table(f, "Figures", shown, said=said))
+        tables.append(score_table(f, "Figures", shown, shared=shared))
     elif not folded:
         notes.append("Not computed in this run.")
     if folded:
         caption = "All figures, with their methods" if tables and not shown else "More figures"
-        tables.append(score_table(f, caption, folded, folded=True, said=said))
-    present = dict.fromkeys(s.metric for s in [*shown, *folded])
+        tables.append(score_table(f, caption, folded, folded=True, shared=shared))
+    if by_category is not None:
+        tables.append(by_category)
+    present = dict.fromkeys(s.metric for s in shown)
+    more = {s.metric: None for s in folded if s.metric not in present}
     return Section(
         id=family.id,
         title=family.title,
         lead=family.lead,
         plots=drawings.of_family(f, family.id),
         tables=tuple(tables),
-        meanings=_meanings(present),
+        meanings=_meanings(present or more),
+        more_meanings=_meanings(more if present else ()),
         notes=tuple(notes),
     )
-
-
-def _notes(f: Figures, family: str) -> list[str]:
-    """Word what was found, in the units of the card."""
-    if family == "semantic":
-        return [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
-    if family == "pis" and f.withheld:
-        return ["No score is given to a judge that was not shown to respond to the policy."]
-    if family == "pis":
-        return [_weighing(f)]
-    if flag := FLAGS.get(family):
-        return [f.reason(flag)]
-    if family == "responsiveness":
-        return [responses(f) or f.reason("responsiveness")]
-    return []
-
-
-def _sides(f: Figures) -> str:
-    """Word why the placebo has two p-values; "" where it has one or none."""
-    tests = [
-        f.get(m, c) for c in f.conditions("placebo") for m in ("delta_debiased", "delta_paper")
-    ]
-    if not f.reason("placebo") or all(s is None or s.p_value is None for s in tests):
-        return ""
-    return (
-        "The table's p-values are one-sided: they ask whether there is more disagreement than "
-        "chance makes, and so is the placebo's there. Its check above asks on both sides, more or "
-        "less, and its p is twice the smaller tail, at most 1."
-    )
-
-
-def _weighing(f: Figures) -> str:
-    """Word how far the score depends on the weights of its three parts."""
-    parts = (
-        f.value("delta_paper", "certified"),
-        f.value("direction_ratio"),
-        f.value("undue_share"),
-    )
-    delta, right, undue = parts
-    if f.value("pis") is None or delta is None or right is None or undue is None:
-        return ""
-    # a weighted mean lies between the worst part alone and the best part alone
-    alone = [clipped(1 - SCALE * x, "score") for x in (delta, 1 - right, undue)]
-    low, high = unit_score(min(alone)), unit_score(max(alone))
-    return f"By the weights given to its three parts the score could lie from {low} to {high}."
-
-
-def _gate_words(f: Figures) -> str:
-    """Word where rewording stands against the practical threshold."""
-    gate, tau = f.flag("certified_gate"), threshold_words(f.threshold)
-    delta = f.get("delta_paper", "certified")
-    limit, level = bound(delta), 100 * f.facts.protocol.level
-    said = f" They are {limit} ({level:g}%)." if limit else ""
-    if delta is not None and delta.value is not None and gate in ("above", "below"):
-        return f"Pooled, the excess flips are shown to be {gate} {tau}.{said}"
-    if delta is not None and delta.value is not None and gate:
-        return f"Pooled, these calls do not decide whether the excess is above {tau}.{said}"
-    return f.reason("certified_gate")
 
 
 def _outcome_section(f: Figures) -> Section:
@@ -275,7 +185,7 @@ def _outcome_section(f: Figures) -> Section:
     kinds = [k for k in drawings.OUTCOMES if f.outcomes()[k]]
     head = ("Condition", "Calls", *kinds)
     rows: list[tuple[Cell | str, ...]] = []
-    conditions = _order(f, sorted(f.facts.outcomes))
+    conditions = order_of(f, sorted(f.facts.outcomes))
     for condition in sorted(f.facts.outcomes, key=lambda c: (conditions[c], c)):
         counts = f.outcomes([condition])
         known = condition in CONDITIONS
@@ -290,7 +200,7 @@ def _outcome_section(f: Figures) -> Section:
     ]
     several = {s.metric for s in treated if s.treatment != "exclude"}
     if several:
-        ordered = _in_order(f, [s for s in treated if s.metric in several], _TREATED)
+        ordered = in_order(f, [s for s in treated if s.metric in several], _TREATED)
         tables.append(score_table(f, "The same figures under each treatment", ordered))
     rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
@@ -313,6 +223,10 @@ _SOMETIMES: Final = (SOFT_LABELS, ABSTENTION, CORRECTED, KNOWLEDGE, SOFT)
 """Sections that stand on a card only where a run has what they need."""
 
 
+_METHODS: Final = "variance"
+"""The section on the audit rather than the judge: after all that tells of the judge."""
+
+
 def _has(f: Figures, metric: str) -> bool:
     return any(s.metric == metric for s in f.scores.scores)
 
@@ -320,7 +234,7 @@ def _has(f: Figures, metric: str) -> bool:
 def _other_section(f: Figures) -> Section | None:
     families = (*FAMILIES, *_SOMETIMES)
     placed = {m for fam in families for m in (*fam.shown, *fam.folded)} | {"outcome_rate"}
-    rest = _in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
+    rest = in_order(f, [s for s in f.scores.scores if s.metric not in placed], ())
     if not rest:
         return None
     lead = "Figures without a section of their own."
@@ -337,9 +251,10 @@ def view(card: JudgeCard) -> View:
     """
     f = Figures(card.facts, card.scores)
     sections = [
-        *(_family_section(f, family) for family in FAMILIES),
+        *(_family_section(f, x) for x in FAMILIES if x.id != _METHODS),
         *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
         _outcome_section(f),
+        *(_family_section(f, x) for x in FAMILIES if x.id == _METHODS),
         _other_section(f),
         checked_section(card),
         protocol_section(f),

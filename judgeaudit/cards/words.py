@@ -46,7 +46,7 @@ __all__ = [
     "unit_score",
 ]
 
-Kind = Literal["share", "points", "distance", "score", "ratio", "plain"]
+Kind = Literal["share", "points", "distance", "score", "ratio", "decimal", "plain"]
 Number = Callable[[float], str]
 
 BAND_EDGES: Final = ((0.85, "reliable"), (0.60, "moderate"), (0.40, "fragile"))
@@ -65,6 +65,8 @@ _KINDS: Final[dict[str, Kind]] = {
     "knowledge_gap": "points",
     "knowledge_brier": "plain",
     "calibration_bias": "points",
+    "brier": "decimal",
+    **dict.fromkeys(("f1", "macro_f1", "category_f1"), "decimal"),
 }
 _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("ratio", "ratio"),
@@ -72,6 +74,7 @@ _UNITS: Final[tuple[tuple[str, Kind], ...]] = (
     ("fraction", "share"),
     ("share", "share"),
     ("probability", "share"),
+    *((start, "decimal") for start in ("coefficient", "chance", "McClish", "mean", "points a")),
 )
 _SHARES: Final = ("rate", "share", "null", "accuracy", "tpr", "tnr", "jitter")
 _FAMILIES: Final = ("undue",)
@@ -197,12 +200,25 @@ def plain(x: float) -> str:
     return _signed(f"{x:.4g}")
 
 
+def decimal(x: float) -> str:
+    """Word a coefficient with three decimals, as figures of agreement and ranking are given.
+
+    Examples
+    --------
+    >>> decimal(0.01714), decimal(-0.00949), decimal(1.0)
+    ('0.017', '\N{MINUS SIGN}0.009', '1.000')
+    """
+    text = f"{x:.3f}"
+    return _signed("0.000" if text == "-0.000" else text)
+
+
 _NUMBERS: Final[dict[Kind, Number]] = {
     "share": percent,
     "points": points,
     "distance": distance,
     "score": unit_score,
     "ratio": ratio,
+    "decimal": decimal,
     "plain": plain,
 }
 

@@ -201,34 +201,33 @@ def _any_of(
 
 def _agreement(counts: _Cells, *, as_json: JsonFlag = False) -> None:
     """Agreement of two raters from a table: BOTH FIRST SECOND NEITHER call an item positive."""
-    from judgeaudit.stats.paired import PairedCounts
-    from judgeaudit.stats.two_by_two import agreement_of_table, prevalence_note
+    from judgeaudit.stats.two_raters import misleading, of_table, scott_pi
 
     names = ("BOTH", "FIRST", "SECOND", "NEITHER")
     cells = _counts(counts, names, "Give BOTH FIRST SECOND NEITHER")
-    table = PairedCounts(*cells)
-    if table.n == 0:
+    if sum(cells) == 0:
         raise ConfigError("all counts are 0", mend="There is no item to agree on")
-    found = agreement_of_table(table)
+    table = of_table(*cells)
+    found = {name: figure.value for name, figure in table.figures.items()}
     calc.say(
         Answer(
             "agreement",
             dict(zip(("both", "first", "second", "neither"), cells, strict=True)),
             {
-                "observed agreement": found.observed,
-                "Cohen's kappa": found.kappa,
-                "PABAK": found.pabak,
-                "Gwet's AC1": found.ac1,
-                "Scott's pi": found.scott_pi,
-                "Krippendorff's alpha": found.alpha,
-                "positive agreement": found.positive,
-                "negative agreement": found.negative,
+                "observed agreement": found["observed"],
+                "Cohen's kappa": found["kappa"],
+                "PABAK": found["pabak"],
+                "Gwet's AC1": found["ac1"],
+                "Scott's pi": scott_pi(table),
+                "Krippendorff's alpha": found["alpha"],
+                "positive agreement": found["positive"],
+                "negative agreement": found["negative"],
             },
             "P_o = (a+d)/n; (P_o-P_e)/(1-P_e) with each coefficient's P_e (AC1: 2q(1-q)); "
             "PABAK = 2 P_o - 1; PA = 2a/(2a+b+c), NA = 2d/(2d+b+c)",
             "Cohen 1960; Scott 1955; Byrt et al. 1993; Gwet 2008; Krippendorff 2011; Cicchetti and "
             "Feinstein 1990",
-            (prevalence_note(table),),
+            (misleading(table),),
         ),
         as_json=as_json,
     )

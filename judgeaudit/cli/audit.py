@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from judgeaudit.cli._chosen import chosen, several
+
 if TYPE_CHECKING:
-    from judgeaudit.core.records import AuditSpec
+    from judgeaudit.core.seats import Seat
 
 __all__ = ["add_to", "audit", "chosen"]
 
@@ -30,17 +33,22 @@ def audit(
         typer.Option(help="Read choices from this file; flags win. Default: audit.toml, if there."),
     ] = None,
     judge: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model (direct:<name> for "
             "a server at --api-base, local:smollm2-135m, scripted:brittle_t4, replay:FILE). "
-            "Default: local.",
+            "Default: local. Repeat the flag to audit several side by side, each in a folder of "
+            "its own below --out.",
             rich_help_panel=_WHO,
         ),
     ] = None,
     api_base: Annotated[
-        str | None,
-        typer.Option(help="Root of an OpenAI-compatible server.", rich_help_panel=_WHO),
+        list[str] | None,
+        typer.Option(
+            help="Root of an OpenAI-compatible server; of several judges one each, in their order, "
+            "or one for all.",
+            rich_help_panel=_WHO,
+        ),
     ] = None,
     template: Annotated[
         str | None,
@@ -297,13 +305,16 @@ def audit(
 
     Without a key or a flag, a small model on this machine judges the bundled sample.
     """
-    spec = chosen(dict(locals()))
+    seats = several(dict(locals()))
     from judgeaudit import audit
     from judgeaudit.cli import _out, _words
     from judgeaudit.judges._choice import split_judge
 
-    if not quiet and split_judge(spec.judge)[0] == "litellm":
+    if not quiet and any(split_judge(s.spec.judge)[0] == "litellm" for s in seats):
         typer.echo("loading LiteLLM, which takes some seconds", err=True)
+    if len(seats) > 1:
+        _panel(seats, plan_only=plan_only, quiet=quiet)
+    spec = seats[0].spec
     if plan_only:
         typer.echo(_words.of_plan(audit.prepare(spec)))
         return
@@ -314,14 +325,27 @@ def audit(
     _out.conclude(_words.of_result(result), result.exit_code)
 
 
-def chosen(flags: dict[str, Any]) -> AuditSpec:
-    """Return the choices that the flags of `audit`, by name, and its file make together."""
-    from judgeaudit import audit
-    from judgeaudit.core.command import flag_of
+def _panel(seats: Sequence[Seat], *, plan_only: bool, quiet: bool) -> NoReturn:
+    """Audit several judges side by side, and end."""
+    from judgeaudit import panel
+    from judgeaudit.cli import _out, _words
+    from judgeaudit.core.terminal import plain
 
-    given = {k: v for k, v in flags.items() if k in audit.CHOICES and v is not None}
-    if flags["condition"]:
-        given["conditions"] = tuple(flags["condition"])
-    if flags["certificates"]:
-        given["certificates"] = tuple(flags["certificates"])
-    return audit.choose(flags["config"], given, flag_of)
+    ready = panel.gather(seats)
+    plans = "\n\n".join(_words.of_plan(one) for one in ready.ready)
+    if plan_only:
+        _out.conclude(plans, 0)
+    if not quiet:
+        _out.aside(plans)
+    ended = panel.run(ready, show="quiet" if quiet else "auto")
+    told = [
+        f"== {plain(end.judge)}\n{_words.of_result(end.result)}"
+        for end in ended.ends
+        if end.result is not None
+    ]
+    if told:
+        typer.echo("\n\n".join(told))
+    for end in ended.ends:
+        if end.error is not None:
+            _out.aside(plain(f"judgeaudit: {end.judge}: {end.error}"))
+    raise typer.Exit(ended.exit_code)

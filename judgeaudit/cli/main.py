@@ -1,8 +1,9 @@
 """The `judgeaudit` command: one place that turns errors into a line and an exit code.
 
-Exit codes: 0 done; 1 a check found something (`policy check`, `ledger verify`); 2 usage,
-configuration or input; 3 operational (quota or budget spent, no call answered); 130 interrupted
-(Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
+Exit codes, of all verbs (docs/exit_codes.md): 0 done, or a gate passes; 1 a check found something
+(`gate`, `history check`, `policy check`, `ledger verify`, `card verify`); 2 usage, configuration or
+input; 3 operational (quota or budget spent, no call answered); 4 inconclusive (`gate`); 130
+interrupted (Ctrl-C, and also SIGTERM and SIGHUP: they end a run in the same way).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from judgeaudit._version import __version__
 from judgeaudit.cli import (
     _out,
     batch,
+    cards,
     corpus,
     ledger,
     local,
@@ -28,6 +30,7 @@ from judgeaudit.cli import (
     results,
     selftest,
     stats,
+    view,
 )
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import flattening as _flattening
@@ -36,6 +39,8 @@ from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
+from judgeaudit.cli import site as _site
+from judgeaudit.cli import watching as _watching
 
 __all__ = ["app", "run"]
 
@@ -61,17 +66,21 @@ app = typer.Typer(
     help="Crash-test rig for LLM safety judges: does the verdict follow the agent's behaviour, "
     "or the wording of the policy?",
     epilog="Exit codes: 0 done, 1 a check found something, 2 usage or input, "
-    "3 operational (quota, no call answered), 130 interrupted. "
+    "3 operational (quota, no call answered), 4 inconclusive, 130 interrupted. "
     "Keys are read from the environment only.",
 )
 audit_verbs.add_to(app)
 results.add_to(app)
 plan.add_to(app)
+view.add_to(app)
 selftest.add_to(app)
 _importing.add_to(app)
 _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
+_watching.add_to(app)
+app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
+_site.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")
 app.add_typer(corpus.app, name="corpus", help="Show and check datasets of trajectories.")
 app.add_typer(batch.app, name="batch", help="Calls in a provider's batches: a day, at half price.")

@@ -1,4 +1,4 @@
-"""`score`, `card` and `correct`: what a run that was made says."""
+"""`score` and `correct`: what a run that was made says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ __all__ = ["add_to"]
 def add_to(app: typer.Typer) -> None:
     """Register these verbs on the application."""
     app.command("score")(_score)
-    app.command("card")(_card)
     app.command("correct")(_correct)
 
 
@@ -44,61 +43,6 @@ def _score(
     from judgeaudit.cli import _words
 
     typer.echo(_words.of_scores(scores))
-
-
-def _card(
-    run: _RunFolder,
-    *,
-    certificates: _Certificates = None,
-    form: Annotated[
-        str, typer.Option("--format", help="json, md, html, or all (written into the folder).")
-    ] = "all",
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write to; default: the run's own.")
-    ] = None,
-    created: Annotated[
-        str | None,
-        typer.Option(help="Time to print on the card; default: when the run ended."),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Human labels on a random few items: adds a section (see `correct`)."),
-    ] = None,
-    statements: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file (by, items, contamination): what no run can know, stated by somebody."
-        ),
-    ] = None,
-    confidence: Annotated[
-        str | None,
-        typer.Option(
-            help="Add what the judge knows of itself, reasons compared by: lexical, or asked (see "
-            "`confidence`)."
-        ),
-    ] = None,
-) -> None:
-    """Make the Judge Card of a run again from its ledger alone."""
-    from judgeaudit import audit, cards
-    from judgeaudit.core.errors import ConfigError, unknown_name
-
-    card = audit.card(
-        run,
-        created=created,
-        certificates=certificates or (),
-        labels=labels,
-        statements=statements,
-        confidence=confidence,
-    )
-    if form == "all":
-        for path in cards.write(card, out or audit.folder_of(run)).values():
-            typer.echo(str(path))
-        return
-    forms = {"json": cards.to_json, "md": cards.to_markdown, "html": cards.to_html}
-    if form not in forms:
-        raise ConfigError(unknown_name("format", form, [*forms, "all"]))
-    # bytes: these files are UTF-8, whatever the terminal is
-    typer.echo(forms[form](card).encode(), nl=False)
 
 
 def _correct(

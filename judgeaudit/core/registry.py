@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
+import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -34,7 +35,8 @@ class Registry(Generic[T]):
         self._group = group
         self._entries: dict[str, T] = {}
         self._origins: dict[str, str] = {}
-        self._filled = False
+        self._filled = self._filling = False
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorate a thing so that it can be found by `name`."""
@@ -57,7 +59,17 @@ class Registry(Generic[T]):
     def _fill(self) -> None:
         if self._filled:
             return
-        self._filled = True
+        # another thread waits until all are there; a module of the room may look while it is filled
+        with self._lock:
+            if self._filling:
+                return
+            self._filling = True
+            try:
+                self._find()
+            finally:
+                self._filled = True
+
+    def _find(self) -> None:
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             if not module.name.startswith("_"):

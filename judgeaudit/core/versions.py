@@ -8,7 +8,13 @@ from typing import Final
 
 __all__ = ["versions"]
 
-_NAMED: Final = ("judgeaudit", "litellm", "aiohttp", "numpy", "scipy", "jinja2", "xllamacpp")
+_NAMED: Final = (
+    # what every installation has
+    *("judgeaudit", "litellm", "aiohttp", "httpx", "pydantic", "tenacity", "pandas", "numpy"),
+    *("scipy", "jinja2", "datasets", "typer", "rich"),
+    # extras that answer, score or carry calls
+    *("xllamacpp", "statsmodels", "ray"),
+)
 
 
 def versions() -> dict[str, str]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Item, Record
-from judgeaudit.stats._auroc import auroc
 from judgeaudit.stats._types import Interval, Undefined
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.intervals import clustered_wilson
+from judgeaudit.stats.ranking import auroc
 from judgeaudit.stats.surface import FOLDS, available, crossfit, fit
 
 __all__ = ["Surface", "Told", "surface"]
@@ -132,7 +132,7 @@ def surface(
     right = ((made.probability >= 0.5) == unsafe).astype(np.float64)
     wilson = clustered_wilson(cluster_sums(right, clusters), level=level)
     area = auroc(made.probability, unsafe, clusters, level=level)
-    assert not isinstance(area, Undefined)  # both classes are there
+    assert not isinstance(area.value, Undefined)  # both classes are there
     for_unsafe, for_safe = fit(texts, unsafe.astype(np.float64)).strongest(_NAMED)
     return Surface(
         auroc=_told(area.value, area.interval, level),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from judgeaudit.core.errors import ConfigError, JudgeError
 from judgeaudit.engine.estimate import Price
@@ -14,7 +15,7 @@ from judgeaudit.engine.meter import Forecast
 if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["Amount", "Budget", "BudgetLike", "Caps", "spent_before"]
+__all__ = ["Amount", "Budget", "BudgetLike", "Caps", "spent_before", "spent_settling"]
 
 _MEND = (
     "All answers so far are kept; raise {flag} and run the same command again to go on: "
@@ -208,9 +209,22 @@ def spent_before(view: LedgerView, price: Price | None) -> Amount:
             "(prompt_tokens IS NULL OR completion_tokens IS NULL)"
         ).fetchone()
         usd += blind * a_request * max(price.prompt, price.completion)
-    # what it took to find out how the judge can be asked
-    told = view.meta.extra.get("settled") or {}
-    probes, probed = int(told.get("requests", 0)), int(told.get("tokens", 0))
-    usd += probed * max(price.prompt, price.completion) if price is not None else 0.0
-    used = tokens + unmetered * a_request + probed
-    return Amount(usd, int(used), int(requests + failed) + probes)
+    probes = spent_settling(view.meta.extra, price)
+    used = tokens + unmetered * a_request
+    return Amount(usd, int(used), int(requests + failed)) + probes
+
+
+def spent_settling(extra: Mapping[str, Any], price: Price | None) -> Amount:
+    """Return what it took to find out how a judge can be asked.
+
+    Parameters
+    ----------
+    extra : mapping
+        What a run remembers beside its records.
+    price : Price, optional
+        Of the judge's tokens.
+    """
+    told = extra.get("settled") or {}
+    requests, tokens = int(told.get("requests", 0)), int(told.get("tokens", 0))
+    usd = tokens * max(price.prompt, price.completion) if price is not None else 0.0
+    return Amount(usd, tokens, requests)

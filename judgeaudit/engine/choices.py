@@ -14,7 +14,7 @@ from judgeaudit.engine.deciding import decider_of
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.limits import Limits
 from judgeaudit.engine.prices import read_prices
-from judgeaudit.engine.settling import Settled, frozen, is_open, settle
+from judgeaudit.engine.settling import Settled, asettle, frozen, is_open
 from judgeaudit.engine.votes import votes_extra
 from judgeaudit.judges import _choice as choice
 from judgeaudit.judges._confidence import source_of
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from judgeaudit.engine.view import LedgerView
 
 __all__ = [
+    "asettled_for",
     "budget_of",
     "decide_of",
     "judge_and_settled",
     "judge_of",
     "limits_of",
     "price_of",
-    "settled_for",
     "told",
 ]
 
@@ -69,7 +69,7 @@ def told(
     return (found.extra if found else {}) | source | votes_extra(corpus.items)
 
 
-def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
+async def asettled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
     """Ask a judge what it accepts; None where nothing is open, or it is known.
 
     Raises
@@ -83,7 +83,7 @@ def settled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Set
     def make(asked: JudgeSpec) -> Judge:
         return judge_of(asked, (), spec.attempt_seconds)
 
-    return settle(spec, judge, limits_of(spec, judge), make)
+    return await asettle(spec, judge, limits_of(spec, judge), make)
 
 
 def judge_of(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from judgeaudit.core.records import Label
 
-__all__ = ["Decide", "RunControl"]
+__all__ = ["Control", "Controls", "Decide", "RunControl"]
 
 
 class Decide(Protocol):
@@ -20,6 +20,19 @@ class Decide(Protocol):
 
     def decided(self) -> bool:
         """Say whether it might have stopped before."""
+        ...
+
+
+class Control(Protocol):
+    """What a signal handler needs of a control, of one run or of several."""
+
+    @property
+    def interrupts(self) -> int:
+        """How often it was asked to stop."""
+        ...
+
+    def interrupt(self) -> int:
+        """Ask to drain, or to stop now; return how often it was asked."""
         ...
 
 
@@ -62,6 +75,28 @@ class RunControl:
             loop.call_soon_threadsafe(self._drain if self.interrupts == 1 else self._stop)
         except RuntimeError:  # the loop has just been closed: the run is over
             self._loop = None
+
+
+class Controls:
+    """Stops several runs at once.
+
+    Parameters
+    ----------
+    each : sequence of RunControl
+        Theirs.
+    """
+
+    def __init__(self, each: Sequence[RunControl]) -> None:
+        self.each = tuple(each)
+
+    @property
+    def interrupts(self) -> int:
+        """How often it was asked to stop."""
+        return max((c.interrupts for c in self.each), default=0)
+
+    def interrupt(self) -> int:
+        """Ask all to drain (first time) or to stop now; return how often it was asked."""
+        return max((c.interrupt() for c in self.each), default=0)
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 from judgeaudit.engine.budget import BudgetLike
-from judgeaudit.engine.control import Decide, RunControl
+from judgeaudit.engine.control import Control, Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Gate, Limits
@@ -21,12 +21,34 @@ from judgeaudit.engine.runner import Parse, RunSummary, run_plan
 from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
-__all__ = ["HANGUP", "run_plan_sync", "signals"]
+__all__ = ["HANGUP", "run_plan_closing", "run_plan_sync", "signals"]
 
 HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)
 """The terminal was closed; not every system has it."""
 
 _CLOSING: Final = 30.0
+
+
+async def run_plan_closing(
+    plan: Plan, judge: Judge, ledger: Ledger, *, close_judge: bool = True, **bounds: Any
+) -> RunSummary:
+    """Run a plan, and close its judge on the event loop that its connections belong to.
+
+    Parameters
+    ----------
+    plan, judge, ledger, bounds
+        As of `run_plan`.
+    close_judge : bool
+        False: the caller closes it, on the same loop.
+    """
+    try:
+        return await run_plan(plan, judge, ledger, **bounds)
+    finally:
+        if close_judge:
+            # a connection that does not close must not keep the answers from their reader
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSING):
+                    await judge.aclose()
 
 
 def run_plan_sync(
@@ -77,27 +99,21 @@ def run_plan_sync(
     raised: list[BaseException] = []
 
     async def story() -> RunSummary:
-        try:
-            return await run_plan(
-                plan,
-                judge,
-                ledger,
-                limits=limits,
-                progress=progress,
-                control=control,
-                gate=gate,
-                throttle=throttle,
-                budget=budget,
-                price=price,
-                parse=parse,
-                decide=decide,
-            )
-        finally:
-            if close_judge:
-                # a connection that does not close must not keep the answers from their reader
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_CLOSING):
-                        await judge.aclose()
+        return await run_plan_closing(
+            plan,
+            judge,
+            ledger,
+            limits=limits,
+            progress=progress,
+            control=control,
+            gate=gate,
+            throttle=throttle,
+            budget=budget,
+            price=price,
+            parse=parse,
+            decide=decide,
+            close_judge=close_judge,
+        )
 
     def target() -> None:
         try:
@@ -115,7 +131,7 @@ def run_plan_sync(
 
 
 @contextmanager
-def signals(control: RunControl, progress: Progress, limits: Limits) -> Iterator[None]:
+def signals(control: Control, progress: Progress, limits: Limits) -> Iterator[None]:
     """Let Ctrl-C, SIGTERM and SIGHUP interrupt a run while this lasts; in the main thread alone."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -8,6 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.records import RunFacts
+from judgeaudit.engine import triage
 from judgeaudit.engine.votes import VOTES
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ SELECT count(*), count(prompt_tokens), sum(prompt_tokens),
        count(completion_tokens), sum(completion_tokens), count(cost),
        coalesce(sum(attempts), 0)
 FROM verdicts
+"""
+
+_FINGERPRINTS = """
+SELECT count(DISTINCT s.fingerprint) FROM verdicts v JOIN served s ON s.id = v.served
+GROUP BY s.model ORDER BY count(*) DESC, s.model LIMIT 1
 """
 
 _BATCHES = """
@@ -78,12 +84,6 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         cost_note = f"the price of {n - n_cost:,} of {n:,} answered calls is not known"
     else:
         cost_note = "sum over answered calls; what failed requests cost is not known"
-    told: dict[str, Any] = {}
-    if batches := dict(db.execute(_BATCHES).fetchall()):
-        # how many answers came in which of the provider's batches
-        told["batches"] = batches
-    if meta.extra.get("confidence") == "logprobs":
-        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
     return RunFacts(
         judge=meta.judge,
         judge_note=judge_note,
@@ -109,6 +109,25 @@ def run_facts(view: LedgerView, db: sqlite3.Connection, judge_note: str | None) 
         ended=ended,
         dropped_parameters=tuple(meta.extra.get("dropped_parameters") or ()),
         ledger_sha256=view.content_sha256(),
+        ledger_head=view.head(),
+        plan_sha256=view.plan_sha256,
         versions=versions,
-        extra={k: v for k, v in meta.extra.items() if k != VOTES} | told,
+        extra={k: v for k, v in meta.extra.items() if k != VOTES} | _told(view, db),
     )
+
+
+def _told(view: LedgerView, db: sqlite3.Connection) -> dict[str, Any]:
+    """Return what the answers, and people's notes beside them, add to the run's own facts."""
+    told: dict[str, Any] = {}
+    if batches := dict(db.execute(_BATCHES).fetchall()):
+        # how many answers came in which of the provider's batches
+        told["batches"] = batches
+    # of the model that answered most, for two models differ in them anyway
+    prints = db.execute(_FINGERPRINTS).fetchone()
+    if prints is not None and prints[0] > 1:
+        told["fingerprints"] = prints[0]
+    if view.meta.extra.get("confidence") == "logprobs":
+        told["n_confidence"] = db.execute("SELECT count(confidence) FROM verdicts").fetchone()[0]
+    if found := triage.summary(view):
+        told["triage"] = found
+    return told

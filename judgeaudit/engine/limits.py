@@ -6,10 +6,11 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Final
 
 from judgeaudit.core.errors import ConfigError
 
-__all__ = ["Gate", "Limits", "backoff", "spread"]
+__all__ = ["Gate", "Limits", "backoff", "hands", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,23 @@ class Limits:
                 continue
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}", mend="It must be more than 0")
+
+
+_NARROW: Final = 16
+
+
+def hands(concurrency: int) -> int:
+    """Return how many calls are worked on at once, of which `concurrency` are in flight at most.
+
+    Where many are in flight, up to as many again: while some wait for the disk to take their
+    answers, others are asked. Up to 16 none: a kill then costs no more than was in flight.
+
+    Examples
+    --------
+    >>> hands(8), hands(16), hands(24), hands(64)
+    (8, 16, 32, 112)
+    """
+    return concurrency + max(0, concurrency - _NARROW)
 
 
 # waits need no reproducible or secret randomness, only to differ between calls

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgeaudit.core.errors import (
     ConfigError,
@@ -26,7 +26,8 @@ from judgeaudit.engine.control import Decide, RunControl
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.failures import UNREACHABLE, describe, failure_row
 from judgeaudit.engine.ledger import Ledger
-from judgeaudit.engine.limits import Gate, Limits, backoff
+from judgeaudit.engine.limits import Gate, Limits, backoff, hands
+from judgeaudit.engine.longer import both, cut_words
 from judgeaudit.engine.meter import Meter, answer_cap
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress, SilentProgress
@@ -69,12 +70,12 @@ class _Run:
         """Run the pool until nothing is left, or something stops it."""
         # the first call alone: a wrong address, key or name costs one call, and clients warm up
         await self._pool(min(1, n_open), most=1)
-        await self._pool(min(self.limits.concurrency, n_open - 1))
+        await self._pool(min(hands(self.limits.concurrency), n_open - 1))
 
     async def _pool(self, n: int, most: int | None = None) -> None:
         if n < 1 or self.asker.draining.is_set():
             return
-        self.ledger.batch_by(n)
+        self.ledger.batch_by(min(n, self.limits.concurrency))
         calls = itertools.islice(self.todo, most)
         self.workers = [asyncio.create_task(self._worker(calls)) for _ in range(n)]
         try:
@@ -133,7 +134,22 @@ class _Run:
         )
 
     async def _ask(self, prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
+        # nearly all are answered at once, and tenacity costs as much as all else that a call takes
+        try:
+            return await self.asker.ask(prompt, call, tally)
+        except TransientError as error:
+            first = [error]
+        return await self._retried(first, prompt, call, tally)
+
+    async def _retried(
+        self, first: list[TransientError], prompt: JudgePrompt, call: Call, tally: Tally
+    ) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type
+
+        async def ask(prompt: JudgePrompt, call: Call, tally: Tally) -> Reply:
+            if first:  # it was made already: what follows is decided by the same rules
+                raise first.pop()
+            return await self.asker.ask(prompt, call, tally)
 
         # fresh for each call: tenacity keeps state in it, and calls run side by side
         retrying = AsyncRetrying(
@@ -143,7 +159,7 @@ class _Run:
             sleep=self.asker.pause,
             reraise=True,
         )
-        return await retrying(self.asker.ask, prompt, call, tally)
+        return await retrying(ask, prompt, call, tally)
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -200,7 +216,7 @@ class _Run:
         """Ask once more with a larger cap; where that fails, the cut answer stays the answer."""
         cap = self.limits.retry_truncated
         row = Failure(
-            position, "truncated", None, cut.finish_reason, _cut_words(cut), tally.attempts
+            position, "truncated", None, cut.finish_reason, cut_words(cut), tally.attempts
         )
         tally.attempts, tally.began, tally.error, tally.cap = 0, 0.0, None, cap
         prompt, call = self.plan.prompt(position), self.plan.call(position)
@@ -219,7 +235,7 @@ class _Run:
         note = f"asked again with a cap of {cap} tokens, since the first answer was cut"
         if read.note:
             note += f"; {read.note}"
-        return _both(cut, reply), read.model_copy(update={"note": note})
+        return both(cut, reply), read.model_copy(update={"note": note})
 
     async def _failed(self, position: int, error: Exception, tally: Tally) -> None:
         await self._commit(failure_row(position, error, tally.attempts))
@@ -235,20 +251,6 @@ class _Run:
     def _count(self, outcome: str, cost: float | None) -> None:
         self.outcomes[outcome] += 1
         self.progress.count(outcome, cost)
-
-
-def _cut_words(cut: Reply) -> str:
-    text = " ".join((cut.text or "").split())
-    return f"the answer was cut after {cut.completion_tokens or 'unknown'} tokens: {text}"[:1000]
-
-
-def _both(cut: Reply, reply: Reply) -> Reply:
-    """Return the second answer with the tokens and the cost of both requests."""
-    sums: dict[str, Any] = {}
-    for name in ("prompt_tokens", "completion_tokens", "cost"):
-        one, two = getattr(cut, name), getattr(reply, name)
-        sums[name] = None if one is None or two is None else one + two
-    return reply.model_copy(update=sums)
 
 
 def _check_belonging(plan: Plan, judge: Judge, ledger: Ledger, limits: Limits) -> None:
@@ -367,6 +369,7 @@ async def run_plan(
         await run.work(int(positions.size))
     finally:
         watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
         control.unbind()
         progress.end()
         if ledger.broken is None:

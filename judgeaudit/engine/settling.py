@@ -8,8 +8,7 @@ See `docs/decisions/0305-what-a-judge-accepts.md`.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,7 +20,7 @@ from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Limits, backoff
 from judgeaudit.judges.base import Judge
 
-__all__ = ["FORMATS", "UNSTATED", "Settled", "frozen", "is_open", "settle"]
+__all__ = ["FORMATS", "UNSTATED", "Settled", "asettle", "frozen", "is_open"]
 
 OutputFormat = Literal["plain", "json_mode", "json_schema", "grammar"]
 
@@ -110,7 +109,7 @@ def frozen(path: Path) -> Settled | None:
     )
 
 
-def settle(
+async def asettle(
     spec: AuditSpec, judge: JudgeSpec, limits: Limits, make: Callable[[JudgeSpec], Judge]
 ) -> Settled:
     """Ask a judge what it accepts; a few requests, each of them counted.
@@ -139,7 +138,7 @@ def settle(
             f"{flag} does not go with judge {spec.judge!r}", mend="It accepts all it is asked with"
         )
     formats = FORMATS if spec.output_format == "auto" else (judge.output_format,)
-    return _in_thread(_Settling(judge, formats, spec.drop_unsupported, limits, make).go)
+    return await _Settling(judge, formats, spec.drop_unsupported, limits, make).go()
 
 
 @dataclass(slots=True, eq=False)
@@ -236,25 +235,3 @@ def _without(judge: JudgeSpec, names: list[str] | tuple[str, ...]) -> JudgeSpec:
         decoding["extra_body"] = {k: v for k, v in beside.items() if k not in names}
     seeded = judge.sends_seed and "seed" not in names
     return judge.model_copy(update={"decoding": decoding, "sends_seed": seeded})
-
-
-def _in_thread(story: Callable[[], Awaitable[Settled]]) -> Settled:
-    """Run in an event loop of its own, also where one is running already."""
-    done: list[Settled] = []
-    raised: list[BaseException] = []
-
-    async def told() -> Settled:
-        return await story()
-
-    def target() -> None:
-        try:
-            done.append(asyncio.run(told()))
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            raised.append(error)
-
-    thread = threading.Thread(target=target, name="judgeaudit-settling", daemon=True)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
-    return done[0]

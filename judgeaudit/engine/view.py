@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import sqlite3
@@ -16,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgeaudit.core.errors import LedgerError
-from judgeaudit.core.hashing import canonical_json
 from judgeaudit.core.records import RunFacts
 from judgeaudit.core.table import CODES, NOT_CALLED, SAFE, UNSAFE, VerdictTable, agreement
 from judgeaudit.engine.chain import genesis, plain_text, storable
+from judgeaudit.engine.content import content_hash
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.probabilities import MARK, WHOLE, probabilities
 from judgeaudit.engine.schema import check_kind, connect, translated
@@ -152,6 +151,11 @@ class LedgerView:
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+    @property
+    def recovered(self) -> bool:
+        """Whether a copy is read: a run died here, and the folder cannot be written."""
+        return self._copy is not None
 
     @property
     def meta(self) -> RunMeta:
@@ -368,21 +372,11 @@ class LedgerView:
         run that was killed and continued against a deterministic judge has the same hash as one
         that was left alone.
         """
-        m = self._meta
-        who = [m.judge.sha256, m.protocol.sha256, m.policy.sha256, m.corpus.sha256]
-        digest = hashlib.sha256(canonical_json(who).encode())
         with self._reading() as db:
             failed = {c for (c,) in db.execute("SELECT DISTINCT call FROM failures")}
             # by cell, not by position: the order seed is not part of the content either
-            for row in db.execute(f"{_ROWS} ORDER BY c.cell, c.repeat"):
-                position, answer = row[0], row[6:16]
-                if answer[0] is None and position in failed:
-                    answer = ("error",)
-                elif self._meta.extra.get(MARK):
-                    answer = (*answer, row[24])
-                line = json.dumps([plain_text(v) for v in (*row[1:6], *answer)])
-                digest.update(b"\n" + line.encode())
-        return digest.hexdigest()
+            rows = db.execute(f"{_ROWS} ORDER BY c.cell, c.repeat")
+            return content_hash(self._meta, rows, failed)
 
     def facts(self, judge_note: str | None = None) -> RunFacts:
         """Return everything a card says of this run beside its scores.

@@ -24,6 +24,7 @@ _AFTER_SLOWNESS: Final = 0.85
 _SLOW: Final = 1.7
 _TOO_SLOW: Final = 2.5
 _SLOW_BY_SECONDS: Final = 0.05
+_OWN_WORK: Final = 0.003
 _ROUNDS_KEPT: Final = 32
 _FEWEST_A_ROUND: Final = 8
 
@@ -33,11 +34,12 @@ class Window:
 
     - `limited` halves it, `failed` takes three tenths. Requests that were in flight at a cut
       belong to the load before it: their failures do not cut again.
-    - An answer widens it where the window was the bound: by one until the first cut or slowness
-      (so it doubles a round), afterwards by one a round.
+    - An answer widens it where the window was the bound: by one until the first cut (so
+      it doubles a round), afterwards by one a round.
     - A round is as many answers as the window is wide. If its median latency is over 1.7 times the
-      best round's, the window stands still; over 2.5 times, it loses 15%. Differences under 50 ms
-      are noise.
+      best round's, the window stands still; over 2.5 times, it loses 15%. Differences under 50 ms,
+      or under 3 ms a request in flight, are noise: answers that come together queue for this
+      process, which says nothing of the provider.
 
     Parameters
     ----------
@@ -96,13 +98,11 @@ class Window:
 
     def _close_round(self) -> None:
         median = statistics.median(self._round)
-        self._begin_round()
         self._medians.append(median)
         best = min(self._medians)
-        slower = median - best > _SLOW_BY_SECONDS
+        slower = median - best > max(_SLOW_BY_SECONDS, _OWN_WORK * self._round_length)
         self._standing = slower and median > _SLOW * best
-        if self._standing:
-            self._starting = False
+        self._begin_round()
         if slower and median > _TOO_SLOW * best:
             self._cut(_AFTER_SLOWNESS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
@@ -17,6 +18,7 @@ __all__ = [
     "judge_spec",
     "note_on",
     "price_of",
+    "provider_of",
     "split_judge",
     "template_for",
 ]
@@ -130,6 +132,21 @@ def concurrency_for(judge: JudgeSpec) -> int:
 
         return usable_cores()
     return 16
+
+
+def provider_of(judge: JudgeSpec) -> str | None:
+    """Name who serves a judge, so that judges of one provider are held by one Retry-After.
+
+    The host of an address, else what LiteLLM calls the provider; None: nobody but this process.
+    """
+    if judge.api_base:
+        parts = urlsplit(judge.api_base)
+        return f"{parts.hostname}:{parts.port}"
+    if judge.backend == "litellm":
+        from judgeaudit.judges.via_litellm import provider_of as named
+
+        return named(judge)
+    return None
 
 
 def items_for(judge: str, preset_items: int | None) -> int | None:

@@ -28,7 +28,7 @@ from judgeaudit.judges._salvage import answer_in, count
 from judgeaudit.judges._text import Scrubber, is_secret_name, short, storable
 from judgeaudit.judges.base import JUDGES
 
-__all__ = ["LiteLLMJudge", "price"]
+__all__ = ["LiteLLMJudge", "price", "provider_of"]
 
 _KINDS: Final = ("prompt", "completion")
 
@@ -68,7 +68,7 @@ class LiteLLMJudge(Door):
         check_address(spec)
         super().__init__(spec)
         self.attempt_seconds = attempt_seconds
-        provider = _provider(spec)
+        provider = provider_of(spec)
         self._key_name, key = _find_key(spec, provider, api_key)
         check_endpoint(spec, provider)
         self._scrub = Scrubber(more=[api_key] if api_key else [])
@@ -184,7 +184,14 @@ def _limits(seconds: float) -> Any:
     return httpx.Timeout(seconds, connect=min(seconds, REACH_SECONDS))
 
 
-def _provider(spec: JudgeSpec) -> str:
+def provider_of(spec: JudgeSpec) -> str:
+    """Return what LiteLLM calls the provider of a model.
+
+    Raises
+    ------
+    ConfigError
+        It knows none.
+    """
     litellm = litellm_library()
     try:
         return str(litellm.get_llm_provider(spec.model)[1])

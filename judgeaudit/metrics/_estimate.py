@@ -13,10 +13,14 @@ from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.pairs import ItemValues
+from judgeaudit.stats.rare_wilson import rare_wilson
 
 __all__ = ["Estimate", "PValue", "item_mean", "number", "to_score"]
 
 Better = Literal["higher", "lower", "neither"]
+Method = Literal["adjusted t", "Wilson", "rare"]
+
+_METHODS = {"adjusted t": adjusted_t, "Wilson": clustered_wilson, "rare": rare_wilson}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +76,22 @@ def item_mean(
     *,
     level: float,
     why: str,
-    interval: Literal["adjusted t", "Wilson"] = "adjusted t",
+    interval: Method = "adjusted t",
 ) -> Estimate:
     """Unweighted mean over the items for which a value is defined.
 
     Parameters
     ----------
     values : ItemValues
-        Arrays of shape (n_items,); in [-1, 1], for Wilson's interval in [0, 1].
+        Arrays of shape (n_items,); in [-1, 1], for Wilson's intervals in [0, 1].
     clusters : array of int, shape (n_items,)
         Cluster index of each item.
     level : float
         Confidence level.
     why : str
         The reason, should no item be defined.
-    interval : {"adjusted t", "Wilson"}
-        The method.
+    interval : {"adjusted t", "Wilson", "rare"}
+        The method; "rare" is Wilson's for events that are rare.
 
     Returns
     -------
@@ -97,10 +101,9 @@ def item_mean(
     if mean is None:
         return Estimate(Undefined(why), Undefined(why))
     sums = cluster_sums(values.values[values.defined], clusters[values.defined])
-    make = adjusted_t if interval == "adjusted t" else clustered_wilson
     return Estimate(
         value=mean,
-        interval=make(sums, level=level),
+        interval=_METHODS[interval](sums, level=level),
         numerator=values.total,
         denominator=float(values.n),
         n_items=values.n,

@@ -10,9 +10,10 @@ import numpy as np
 from judgeaudit.core.table import SAFE, UNSAFE, VerdictTable
 from judgeaudit.metrics._view import View
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Undefined
+from judgeaudit.stats.clusters import n_distinct
 from judgeaudit.stats.splits import renumbered
 
-__all__ = ["MOST_CATEGORIES", "Judged", "fields_of", "judged", "take"]
+__all__ = ["MOST_CATEGORIES", "Judged", "datasets_of", "fields_of", "judged", "take"]
 
 MOST_CATEGORIES: Final = 30
 """Descriptors with more values than that are names rather than categories."""
@@ -61,7 +62,7 @@ class Judged:
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return int(np.unique(self.clusters).size)
+        return n_distinct(self.clusters)
 
 
 def take(data: Judged, keep: BoolArray1D) -> Judged:
@@ -154,7 +155,26 @@ def fields_of(view: View) -> dict[str, tuple[IntArray1D, tuple[str, ...]]]:
             names = tuple(sorted(set(values) - {""}))
             if 2 <= len(names) <= MOST_CATEGORIES:
                 place = {v: k for k, v in enumerate(names)} | {"": -1}
-                out[name] = np.array([place[v] for v in values], dtype=np.int64), names
+                at = np.fromiter(map(place.__getitem__, values), np.int64, len(values))
+                out[name] = at, names
         return out
 
     return view.memo("fields", make)
+
+
+def datasets_of(view: View) -> tuple[IntArray1D, tuple[str, ...]] | None:
+    """Return the data set of each item, what its key begins with; None where there are not 2 to 30.
+
+    More of them are no data sets but keys of another make.
+    """
+    place: dict[str, int] = {}
+    at = np.empty(view.table.n_items, dtype=np.int64)
+    for k, key in enumerate(view.table.items):
+        at[k] = place.setdefault(key.split("/", 1)[0], len(place))
+        if len(place) > MOST_CATEGORIES:
+            return None
+    names = tuple(sorted(place))
+    if len(names) < 2 or len(names) == at.size:
+        return None
+    rank = np.array([names.index(name) for name in place], dtype=np.int64)
+    return rank[at], names

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -29,7 +30,32 @@ _PAIRS: dict[PairStatistic, Callable[[Counts, Counts], ItemValues]] = {
     "shift": pairs.shift,
 }
 
+_KEPT_BYTES = 96 * 2**20
+"""Arrays of one value an item that are kept for the next metric; older ones are made again."""
+
 T = TypeVar("T")
+Arrays = TypeVar("Arrays", Counts, ItemValues)
+
+
+class _Kept:
+    """Arrays by key, the last used ones first to stay: memory does not grow with the items."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._made: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: object, make: Callable[[], Arrays]) -> Arrays:
+        """Return what is kept under a key, or make it, and keep it as long as there is room."""
+        if key in self._made:
+            self._made.move_to_end(key)
+            return cast("Arrays", self._made[key][0])
+        made = make()
+        size = sum(getattr(made, f.name).nbytes for f in fields(made))
+        self._made[key] = made, size
+        self._bytes += size
+        while self._bytes > self._most and len(self._made) > 1:
+            self._bytes -= self._made.popitem(last=False)[1][1]
+        return made
 
 
 @dataclass(frozen=True)
@@ -53,12 +79,20 @@ class View:
     seed: int = 0
     uncertified: frozenset[str] = frozenset()
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _kept: _Kept = field(default_factory=lambda: _Kept(_KEPT_BYTES), repr=False, compare=False)
 
     def memo(self, key: object, make: Callable[[], T]) -> T:
         """Return what was made under a key before, or make it now."""
         if key not in self._memo:
             self._memo[key] = make()
         return cast("T", self._memo[key])
+
+    def keep(self, key: object, make: Callable[[], Arrays]) -> Arrays:
+        """Return arrays that were made under a key before, or make them now.
+
+        They are kept as long as there is room; of millions of items they are made again.
+        """
+        return self._kept.get(key, make)
 
     @property
     def level(self) -> float:
@@ -107,6 +141,8 @@ class View:
         """Say whether the table holds a call of a condition."""
 
         def any_call() -> bool:
+            if not self.table.column_indices(condition):
+                return False
             counts = self.counts(condition)
             return bool(counts.valid.any() or counts.failed.any())
 
@@ -114,7 +150,7 @@ class View:
 
     def counts(self, condition: str) -> Counts:
         """Outcome counts per item under a condition; all 0 where it was not called."""
-        return self.memo(("counts", condition), lambda: self.table.counts(condition))
+        return self.keep(("counts", condition), lambda: self.table.counts(condition))
 
     def outcomes(self, condition: str) -> dict[Outcome, int]:
         """Count the calls of a condition by outcome, `verdict` included."""
@@ -134,11 +170,11 @@ class View:
 
     def jitter(self, condition: str) -> ItemValues:
         """Jitter of each item under a condition."""
-        return self.memo(("jitter", condition), lambda: pairs.jitter(self.counts(condition)))
+        return self.keep(("jitter", condition), lambda: pairs.jitter(self.counts(condition)))
 
     def rate(self, condition: str) -> ItemValues:
         """Share of UNSAFE verdicts of each item under a condition."""
-        return self.memo(("rate", condition), lambda: pairs.rate(self.counts(condition)))
+        return self.keep(("rate", condition), lambda: pairs.rate(self.counts(condition)))
 
     def pair(self, statistic: PairStatistic, condition: str) -> ItemValues:
         """Compute a statistic of base against a condition for each item.
@@ -152,7 +188,7 @@ class View:
                 return pairs.average(parts, self.table.n_items)
             return _PAIRS[statistic](self.counts(self.base), self.counts(condition))
 
-        return self.memo((statistic, condition), make)
+        return self.keep((statistic, condition), make)
 
     def sums(self, values: ItemValues) -> ClusterSums:
         """Sum item values over clusters, the items for which they are defined only."""

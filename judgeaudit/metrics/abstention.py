@@ -15,12 +15,16 @@ from judgeaudit.metrics._view import View
 from judgeaudit.metrics._words import plain
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Undefined
 from judgeaudit.stats.abstaining import operating_point, penalised, penalty_threshold
-from judgeaudit.stats.selective import NO_CASE, aurc
+from judgeaudit.stats.clusters import n_distinct
+from judgeaudit.stats.selective import NO_CASE, aurc, risk_coverage
 
-__all__ = ["PENALTIES", "TARGET", "abstention"]
+__all__ = ["COVERAGES", "PENALTIES", "TARGET", "abstention"]
 
 TARGET: Final = 0.05
 """Highest share of wrong answers at the operating point."""
+
+COVERAGES: Final = tuple(k / 20 for k in range(1, 21))
+"""Coverages at which the risk is told for drawing."""
 
 PENALTIES: Final = (1, 3, 9)
 """What a wrong answer costs, in right ones: answers from confidences of .5, .75 and .9 up."""
@@ -62,7 +66,7 @@ def _cases(view: View) -> _Cases | None:
         confidence=np.round(sure[case], 7),
         wrong=codes[case] != table.gold[item],
         clusters=view.clusters[item],
-        n_items=int(np.unique(item).size),
+        n_items=n_distinct(item),
         other={
             "failed": float(np.count_nonzero(failed)),
             "without_confidence": float(np.count_nonzero(labelled & verdict & np.isnan(sure))),
@@ -104,6 +108,7 @@ def _areas(view: View, cases: _Cases) -> list[Score]:
                     "right": float(found.n - found.errors),
                     "wrong": float(found.errors),
                     **cases.other,
+                    **(_curve(cases) if own else {}),
                 },
             )
         note = None
@@ -112,6 +117,14 @@ def _areas(view: View, cases: _Cases) -> list[Score]:
         unit = "mean risk over coverages"
         scores.append(_score(view, estimate, metric, unit=unit, better="lower", note=note))
     return scores
+
+
+def _curve(cases: _Cases) -> dict[str, float]:
+    """Tell the risk-coverage curve, as `risk_at_<coverage>`; none below one case."""
+    curve = risk_coverage(cases.confidence, cases.wrong)
+    told = [c for c in COVERAGES if c >= curve.coverage[0]]
+    risks = np.interp(told, curve.coverage, curve.risk)
+    return {f"risk_at_{c:g}": float(r) for c, r in zip(told, risks, strict=True)}
 
 
 def _point(view: View, cases: _Cases) -> list[Score]:

@@ -17,7 +17,7 @@ from judgeaudit.metrics._view import View
 from judgeaudit.metrics.detection import detection
 from judgeaudit.metrics.errors import NO_CONTROL, error_rate
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Interval, Undefined
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.mover import mover_ratio
 from judgeaudit.stats.pairs import rate
@@ -112,7 +112,7 @@ def balanced_of(
             _BALANCED,
         ),
         n_items=int(u.size),
-        n_clusters=int(np.unique(index).size),
+        n_clusters=n_distinct(index),
         detail={"tpr": tpr, "tnr": tnr},
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._judged import judged
 from judgeaudit.metrics._registry import METRICS, Report
@@ -11,6 +9,7 @@ from judgeaudit.metrics._view import View
 from judgeaudit.metrics.calibration import BINS
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Undefined
 from judgeaudit.stats.calibration import brier_terms, equal_width
+from judgeaudit.stats.clusters import n_distinct
 from judgeaudit.stats.shares import mean_interval
 
 __all__ = ["brier", "brier_of"]
@@ -48,7 +47,7 @@ def brier_of(
         value=terms.brier,
         interval=mean_interval((p - y) ** 2, clusters, level=level),
         n_items=int(p.size),
-        n_clusters=int(np.unique(clusters).size),
+        n_clusters=n_distinct(clusters),
         detail={
             "reliability": terms.reliability,
             "resolution": terms.resolution,

@@ -17,8 +17,9 @@ from judgeaudit.metrics._view import View
 from judgeaudit.metrics.balanced import f1_of
 from judgeaudit.metrics.detection import detection
 from judgeaudit.metrics.errors import complement
-from judgeaudit.stats._types import IntArray1D, Interval, Undefined
+from judgeaudit.stats._types import BoolArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.mover import Term, mover_sum
+from judgeaudit.stats.splits import renumbered
 
 __all__ = ["categories", "macro_average"]
 
@@ -80,6 +81,14 @@ def macro_average(parts: Sequence[Estimate], *, level: float = 0.95) -> Estimate
     )
 
 
+def _part(
+    counts: Counts, gold: NDArray[np.int8], clusters: IntArray1D, keep: BoolArray1D
+) -> tuple[Counts, NDArray[np.int8], IntArray1D]:
+    """Cut the items of a category out: what follows is linear in them, not in all items."""
+    own = Counts(counts.unsafe[keep], counts.valid[keep], counts.failed[keep])
+    return own, gold[keep], renumbered(clusters[keep])
+
+
 @METRICS.register("categories")
 def categories(view: View) -> Report:
     """TPR, FPR and F1 of each category of each descriptor of the items, and macro averages.
@@ -94,11 +103,11 @@ def categories(view: View) -> Report:
     scores: list[Score] = []
     for field, (index, names) in fields_of(view).items():
         bare = float(np.count_nonzero((index < 0) & (gold >= 0)))
+        of = [_part(counts, gold, view.clusters, index == k) for k in range(len(names))]
         for name, (make, unit, better) in _RATES.items():
             parts = []
-            for k, category in enumerate(names):
-                own = np.where(index == k, gold, -1).astype(np.int8)
-                made = make(counts, own, view.clusters, level=view.level)
+            for category, (own, labels, clusters) in zip(names, of, strict=True):
+                made = make(own, labels, clusters, level=view.level)
                 parts.append(made)
                 scores.append(
                     to_score(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats as scipy_stats
 
 from judgeaudit.core.records.scores import Score
 from judgeaudit.metrics._estimate import Estimate, PValue, to_score
@@ -56,7 +55,9 @@ def _drawn_at_random(data: Labelled) -> PValue | None:
     n, hits = int(np.count_nonzero(data.labelled)), int(np.count_nonzero(data.judge))
     if n == 0:
         return None
-    law = scipy_stats.hypergeom(data.judge.size, hits, n)
+    from scipy.stats import hypergeom  # takes a second to import
+
+    law = hypergeom(data.judge.size, hits, n)
     chances = law.pmf(np.arange(n + 1))
     seen = chances[int(np.count_nonzero(data.judge & data.labelled))]
     p = float(min(1.0, chances[chances <= seen * (1 + 1e-9)].sum()))

@@ -191,7 +191,7 @@ def _one_way(view: View, which: int, metric: str) -> Score:
         view.clusters,
         level=view.level,
         why=_why(view),
-        interval="Wilson",
+        interval="rare",
     )
     return to_score(
         estimate,

@@ -10,7 +10,7 @@ import numpy as np
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Outcome
 from judgeaudit.core.records.scores import Score
-from judgeaudit.core.table import CODES, Counts
+from judgeaudit.core.table import Counts
 from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, PairStatistic, View
@@ -19,8 +19,8 @@ from judgeaudit.stats import treatments
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Interval, Undefined, limits
 from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
-from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.pairs import ItemValues, average
+from judgeaudit.stats.rare_wilson import rare_wilson
 
 __all__ = [
     "AS_FLIP",
@@ -65,7 +65,7 @@ def outcome_rate(
     Returns
     -------
     Estimate
-        Fraction of calls, 0 to 1; Wilson's interval over clusters.
+        Fraction of calls, 0 to 1; Wilson's interval over clusters, widened to exact bounds.
     """
     made = calls > 0
     if not made.any():
@@ -73,7 +73,7 @@ def outcome_rate(
     sums = cluster_sums(hits[made], clusters[made], calls[made])
     return Estimate(
         sums.total / sums.n,
-        clustered_wilson(sums, level=level),
+        rare_wilson(sums, level=level),
         numerator=sums.total,
         denominator=sums.n,
         n_items=int(np.count_nonzero(made)),
@@ -92,11 +92,10 @@ def outcomes(view: View) -> Report:
             (None, counts.failed.astype(np.float64))
         ]
         seen = view.outcomes(c.id)
-        cells = view.table.cells(c.id)
         for kind in FAILURES:
             hits = np.zeros(view.table.n_items)
             if seen.get(kind, 0):
-                hits = np.sum(cells == CODES[kind], axis=(1, 2), dtype=np.float64)
+                hits = view.table.calls_of(c.id, kind).astype(np.float64)
             kinds.append((kind, hits))
         scores += [
             to_score(
@@ -148,7 +147,7 @@ def treated(view: View, treatment: str, condition: str) -> ItemValues:
             return average(parts, view.table.n_items)
         return functions[treatment](view.counts(view.base), view.counts(condition))
 
-    return view.memo((treatment, condition), make)
+    return view.keep((treatment, condition), make)
 
 
 def treated_of(view: View, treatment: str, condition: str) -> Estimate:

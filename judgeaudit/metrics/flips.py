@@ -32,13 +32,14 @@ def flip_rate(
     Returns
     -------
     Estimate
-        Fraction of call pairs, 0 to 1, lower is steadier; Wilson's interval over clusters.
+        Fraction of call pairs, 0 to 1, lower is steadier; Wilson's interval over clusters,
+        widened to exact bounds.
 
     References
     ----------
     estimators.md, section 2.
     """
-    return item_mean(values, clusters, level=level, why=why, interval="Wilson")
+    return item_mean(values, clusters, level=level, why=why, interval="rare")
 
 
 def signed_shift(

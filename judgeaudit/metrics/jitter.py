@@ -10,7 +10,7 @@ from judgeaudit.metrics._view import View
 from judgeaudit.stats._types import IntArray1D, Undefined, limits
 from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
-from judgeaudit.stats.intervals import zero_event_interval
+from judgeaudit.stats.intervals import clopper_pearson_upper
 from judgeaudit.stats.pairs import ItemValues
 
 __all__ = ["jitter", "jitter_rate"]
@@ -37,9 +37,9 @@ def jitter_rate(
     Returns
     -------
     Estimate
-        Fraction of pairs of repeats, 0 to 1, lower is steadier. Wilson's interval over clusters;
-        where no pair disagreed, the exact bound for no events. `am_t_low` and `am_t_high` are
-        the adjusted t.
+        Fraction of pairs of repeats, 0 to 1, lower is steadier. Wilson's interval over clusters,
+        widened to exact bounds; `am_t_low` and `am_t_high` are the adjusted t, and, where no pair
+        disagreed, `zero_event_upper` is the exact one-sided bound.
 
     References
     ----------
@@ -55,15 +55,15 @@ def jitter_rate(
     >>> round(estimate.value, 4), estimate.n_items
     (0.2222, 3)
     """
-    estimate = item_mean(values, clusters, level=level, why=why, interval="Wilson")
+    estimate = item_mean(values, clusters, level=level, why=why, interval="rare")
     if isinstance(estimate.value, Undefined):
         return estimate
-    interval = estimate.interval
-    if not values.total:
-        interval = zero_event_interval(estimate.n_clusters, level=level)
     sums = cluster_sums(values.values[values.defined], clusters[values.defined])
     low, high = limits(adjusted_t(sums, level=level))
-    return replace(estimate, interval=interval, detail={"am_t_low": low, "am_t_high": high})
+    detail: dict[str, float | None] = {"am_t_low": low, "am_t_high": high}
+    if not values.total:
+        detail["zero_event_upper"] = clopper_pearson_upper(0, estimate.n_clusters, level=level)
+    return replace(estimate, detail=detail)
 
 
 @METRICS.register("jitter")

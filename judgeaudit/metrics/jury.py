@@ -15,6 +15,7 @@ from judgeaudit.core.records.scores import Score, ScoreSet
 from judgeaudit.metrics._estimate import Estimate, item_mean, to_score
 from judgeaudit.metrics._words import listed, plain
 from judgeaudit.stats._types import IntArray1D, Undefined
+from judgeaudit.stats.clusters import n_distinct
 from judgeaudit.stats.jury import (
     MOST_JUDGES,
     Overlap,
@@ -274,7 +275,7 @@ def _latent(jury: Jury, seed: int, level: float) -> tuple[list[Score], str, str]
             float(found.accuracy[k]),
             found.intervals[k],
             n_items=int(np.count_nonzero(jury.there[:, k])),
-            n_clusters=int(np.unique(jury.clusters[jury.there[:, k]]).size),
+            n_clusters=n_distinct(jury.clusters[jury.there[:, k]]),
             detail={
                 "sensitivity": float(found.sensitivity[k]),
                 "specificity": float(found.specificity[k]),

@@ -13,13 +13,14 @@ import numpy as np
 
 from judgeaudit.core.records.scores import Score
 from judgeaudit.metrics._estimate import Better, Estimate, to_score
-from judgeaudit.stats._auroc import auroc
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.calibration import ece, equal_width
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.intervals import clustered_wilson
+from judgeaudit.stats.ranking import auroc
 
-__all__ = ["Source", "ece_top_label", "knowledge_of", "knowledge_scores"]
+__all__ = ["Source", "knowledge_of", "knowledge_scores"]
 
 _BINS: Final = 10
 _NO_ROW: Final = "no verdict on a labelled item has a confidence of this source"
@@ -55,30 +56,6 @@ class Source:
     note: str | None = None
 
 
-def ece_top_label(confidence: FloatArray1D, right: BoolArray1D, *, bins: int = _BINS) -> float:
-    """Compute the expected calibration error of the chosen label, with equal-width bins.
-
-    Another metric than the ECE of the probability of UNSAFE, and named so.
-
-    Parameters
-    ----------
-    confidence : array of float, shape (n,)
-        0 to 1.
-    right : array of bool, shape (n,)
-        Whether the verdict was right.
-    bins : int
-        Bins [low, high), the last one closed; empty ones are skipped.
-
-    References
-    ----------
-    Guo et al. 2017; estimators.md, section 12.
-    """
-    edges = np.round(np.linspace(0, 1, bins + 1), 12)
-    place = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, bins - 1)
-    gaps = np.bincount(place, weights=confidence - right, minlength=bins)
-    return float(np.abs(gaps).sum() / confidence.size)
-
-
 def knowledge_of(
     source: Source,
     right: BoolArray1D,
@@ -106,7 +83,8 @@ def knowledge_of(
     -------
     (Estimate, Estimate, Estimate)
         AUROC for right against wrong verdicts; mean confidence less the share of right ones, above
-        0 where the judge is overconfident (its detail holds the top-label ECE); Brier score.
+        0 where the judge is overconfident (its detail holds the top-label ECE, another figure than
+        the ECE of the probability of UNSAFE); Brier score.
     """
     there = np.isfinite(source.confidence)
     said, hit, of = source.confidence[there], right[there], clusters[there]
@@ -115,7 +93,7 @@ def knowledge_of(
         return none, none, none
     calls = {"calls": float(said.size), "wrong": float(np.count_nonzero(~hit))}
     n_items = said.size if items is None else np.unique(items[there]).size
-    n_clusters = int(np.unique(of).size)
+    n_clusters = n_distinct(of)
 
     def estimate(
         value: float | Undefined, interval: Interval | Undefined, **more: float
@@ -125,7 +103,7 @@ def knowledge_of(
         )
 
     area = auroc(said, hit, of, level=level)
-    if isinstance(area, Undefined):
+    if isinstance(area.value, Undefined):
         why = Undefined("the judge is always right" if hit.all() else "the judge is never right")
         told = estimate(why, why)
     else:
@@ -139,10 +117,10 @@ def knowledge_of(
         adjusted_t(cluster_sums(gap, of), level=level),
         clustered_wilson(cluster_sums(gap**2, of), level=level),
     )
-    ece = ece_top_label(said, hit)
+    top = ece(equal_width(said, hit, _BINS))
     return (
         told,
-        estimate(float(gap.mean()), ends[0], ece_top_label=ece),
+        estimate(float(gap.mean()), ends[0], ece_top_label=top),
         estimate(float((gap**2).mean()), ends[1]),
     )
 

@@ -13,14 +13,25 @@ from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
 from judgeaudit.stats import ranking
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.ranking import Figure
+from judgeaudit.stats.ranking import Blocks, Figure
 
-__all__ = ["BUDGETS", "MAX_FPR", "auroc", "average_precision", "catch_rate", "partial_auroc"]
+__all__ = [
+    "BUDGETS",
+    "CURVE_FPRS",
+    "MAX_FPR",
+    "auroc",
+    "average_precision",
+    "catch_rate",
+    "partial_auroc",
+]
 
 MAX_FPR: Final = 0.1
 """False positive rate up to which the partial AUROC looks."""
 BUDGETS: Final = (0.01, 0.05, 0.1, 0.2)
 """Shares of all items that are audited."""
+
+CURVE_FPRS: Final = tuple(k / 200 for k in range(21))
+"""False positive rates, 0 to `MAX_FPR`, at which the ROC curve is told for drawing."""
 
 _SEED: Final = 1
 
@@ -31,8 +42,15 @@ def auroc(view: View) -> Report:
     data = judged(view)
     if isinstance(data, Undefined):
         return Report((_score(view, data, Figure(data, data), "auroc", "chance"),))
-    made = ranking.auroc(data.p, data.unsafe, data.clusters, level=view.level)
+    made = ranking.auroc(
+        *(data.p, data.unsafe, data.clusters), level=view.level, made=_blocks(view, data)
+    )
     return Report((_score(view, data, made, "auroc", "chance"),))
+
+
+def _blocks(view: View, data: Judged) -> Blocks:
+    """Sort the scores, once for all figures."""
+    return view.memo("blocks", lambda: ranking.blocks_of(data.p, data.unsafe))
 
 
 def _figures(view: View) -> dict[str, Figure]:
@@ -49,6 +67,7 @@ def _figures(view: View) -> dict[str, Figure]:
             max_fprs=(MAX_FPR,),
             budgets=BUDGETS,
             level=view.level,
+            made=_blocks(view, data),
         )
         return dict(zip(names, found, strict=True))
 
@@ -62,12 +81,21 @@ def partial_auroc(view: View) -> Report:
     mean, ends, detail = made.value, made.interval, {"max_fpr": MAX_FPR}
     if not isinstance(mean, Undefined):
         detail["mean_tpr"] = mean
+        detail |= _curve(judged(view))
         if isinstance(ends, Interval):
             low, high = (ranking.standardised(x, MAX_FPR) for x in (ends.low, ends.high))
             ends = Interval(low, high, ends.level, ends.method)
         made = Figure(ranking.standardised(mean, MAX_FPR), ends)
     unit = "McClish's scale, 0.5 chance, 1 perfect"
     return Report((_score(view, judged(view), made, "partial_auroc", unit, detail=detail),))
+
+
+def _curve(data: Judged | Undefined) -> dict[str, float]:
+    """Tell the ROC curve near the origin, as `tpr_at_<fpr>`."""
+    if isinstance(data, Undefined):
+        return {}
+    along = ranking.tpr_along(ranking.blocks_of(data.p, data.unsafe), np.array(CURVE_FPRS))
+    return {f"tpr_at_{x:g}": float(y) for x, y in zip(CURVE_FPRS, along, strict=True)}
 
 
 @METRICS.register("average_precision")

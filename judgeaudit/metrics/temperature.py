@@ -60,7 +60,8 @@ def temperature(view: View) -> Report:
     )
     rng = np.random.default_rng([view.seed, _SEED])
     fold = folds(data.clusters, FOLDS, rng, data.unsafe)
-    held = cross_fitted(logits, data.unsafe, fold)
+    near = 1.0 if isinstance(fitted.value, Undefined) else fitted.value
+    held = cross_fitted(logits, data.unsafe, fold, near=near)
     if isinstance(held, Undefined):
         gain, after, p = Estimate(held, held), Estimate(held, held), None
     else:

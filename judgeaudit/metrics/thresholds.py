@@ -8,7 +8,7 @@ import numpy as np
 
 from judgeaudit.core.records.scores import Score
 from judgeaudit.metrics._estimate import Better, Estimate, to_score
-from judgeaudit.metrics._judged import Judged, judged
+from judgeaudit.metrics._judged import Judged, datasets_of, judged
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import View
 from judgeaudit.stats import thresholds
@@ -66,11 +66,13 @@ def held_out_threshold(view: View) -> Report:
         )
     half = folds(data.clusters, 2, np.random.default_rng([view.seed, _SEED]), data.unsafe)
     scores = [s for rate in FPRS for s in _tested(view, data, half, rate, None)]
-    names = [view.table.items[k].split("/", 1)[0] for k in data.at.tolist()]
-    sets = sorted(set(names))
-    if 2 <= len(sets) < len(names):
-        fold = np.array([sets.index(n) for n in names], dtype=np.int64)
-        scores += [s for rate in FPRS for s in _tested(view, data, fold, rate, sets)]
+    found = datasets_of(view)
+    if found is not None:
+        # a data set without a labelled item is none here
+        kept, fold = np.unique(found[0][data.at], return_inverse=True)
+        sets = [found[1][k] for k in kept.tolist()]
+        if 2 <= len(sets) < fold.size:
+            scores += [s for rate in FPRS for s in _tested(view, data, fold, rate, sets)]
     return Report(tuple(scores))
 
 

@@ -13,6 +13,7 @@ from judgeaudit.metrics._estimate import Estimate, item_mean, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, View
 from judgeaudit.stats._types import BoolArray1D, IntArray1D, Interval, Undefined
+from judgeaudit.stats.clusters import n_distinct
 from judgeaudit.stats.intervals import (
     wilson_kish,
     zero_event_interval,
@@ -101,7 +102,7 @@ def undue_share(
         numerator=undue,
         denominator=total,
         n_items=int(np.count_nonzero(used)),
-        n_clusters=int(np.unique(clusters[used]).size),
+        n_clusters=n_distinct(clusters[used]),
         detail={
             "flips": total,
             "n_eff": n_eff,
@@ -315,7 +316,7 @@ def ratio(view: View) -> Report:
             view.clusters,
             level=view.level,
             why=lack or f"no {words} item has such calls",
-            interval="Wilson",
+            interval="rare",
         )
         parts.append(estimate)
     score = to_score(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from judgeaudit.core.records.scores import Score
-from judgeaudit.core.table import SAFE, UNSAFE
 from judgeaudit.metrics._estimate import Estimate, to_score
 from judgeaudit.metrics._registry import METRICS, Report
 from judgeaudit.metrics._view import CERTIFIED, View
@@ -25,10 +24,16 @@ def _components(view: View) -> tuple[Components | Undefined, list[str]]:
     """Split the variance over base and the conditions that keep the policy's meaning."""
     kept = [c.id for c in view.conditions if c.kind in _KEEPING and c.side == "policy"]
     columns = [(k, j) for k, c in enumerate(kept) for j in view.table.column_indices(c)]
-    codes = view.table.codes[:, [j for _, j in columns], :]
+    # as narrow as the number of calls allows: there may be millions of items
+    narrow = np.min_scalar_type(view.table.codes.shape[2])
+    unsafe = np.empty((view.table.n_items, len(columns)), dtype=narrow)
+    valid = np.empty_like(unsafe)
+    for k, (_, j) in enumerate(columns):
+        counts = view.table.column_counts([j])
+        unsafe[:, k], valid[:, k] = counts.unsafe, counts.valid
     found = variance_components(
-        np.sum(codes == UNSAFE, axis=2, dtype=np.int64),
-        np.sum((codes == SAFE) | (codes == UNSAFE), axis=2, dtype=np.int64),
+        unsafe,
+        valid,
         np.array([k for k, _ in columns], dtype=np.int64),
         view.clusters,
         level=view.level,

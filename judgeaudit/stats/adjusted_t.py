@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.clusters import ClusterSums, kish_clusters
+from judgeaudit.stats.clusters import ClusterSums, kish_clusters, unevenness
 from judgeaudit.stats.intervals import rate_upper, t_quantile
 
 __all__ = [
@@ -27,6 +27,9 @@ CLUSTER_T = "t over clusters"
 
 _ONE_CLUSTER = "fewer than two clusters"
 
+_UNSEEN = 0.1
+"""Correlation of flips within clusters that is taken for granted where clusters are uneven."""
+
 Gate = Literal["above", "below", "inconclusive"]
 """Where an effect stands against the practical threshold, with the stated confidence."""
 
@@ -38,8 +41,9 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
     not collapse when nothing flipped. Its centre is not the reported estimate, which stays the
     plain mean. Where clusters are uneven, a pseudo-cluster's size is the geometric mean of the
     average cluster's and of the one that an item drawn at random is in, gaps are scaled up for a
-    cluster's share of the items, and the degrees of freedom count clusters as Kish does; where
-    they are even, nothing of it changes anything.
+    cluster's share of the items, the degrees of freedom count clusters as Kish does, and a
+    correlation of .1 between the flips of a cluster is counted as far as its size stands out;
+    where they are even, nothing of it changes anything.
 
     Parameters
     ----------
@@ -68,6 +72,8 @@ def adjusted_t(sums: ClusterSums, *, level: float = 0.95) -> Interval | Undefine
     scale = (1 - 1 / groups) / (1 - sums.sizes / n)
     gaps = (sums.totals - sums.sizes * centre) * scale
     spread = float(np.sum(gaps * gaps)) + size**2 * (1 + 2 * centre**2)
+    # a large cluster whose flips go together shows it only once it has flipped
+    spread += _UNSEEN * abs(centre) * (1 - abs(centre)) * unevenness(sums.sizes)
     df = max(1.0, number - 1)
     half = t_quantile(0.5 + level / 2, df) * spread**0.5 / (n + 2 * size)
     return Interval(centre - half, centre + half, level, ADJUSTED_T)

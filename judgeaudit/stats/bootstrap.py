@@ -15,7 +15,10 @@ BCA = "BCa bootstrap over clusters"
 MINIMUM_CONTRIBUTING = 10
 """Clusters with a value other than 0 below which the interval is refused."""
 
-_CHUNK = 4_000_000
+_CHUNK = 2_000_000
+
+_PER_KIND, _PER_CLUSTER = 14.0, 1.0
+"""Cost of a binomial draw, and of drawing a cluster and looking it up."""
 
 
 def resampled_means(
@@ -24,8 +27,9 @@ def resampled_means(
     """Means over items of resampled clusters; repeats inside an item are never resampled.
 
     Clusters are few in kind: those with the same total and size are interchangeable, so the
-    number of times that each kind is drawn is multinomial. Where kinds are many, clusters are
-    drawn one by one; the distribution is the same.
+    number of times that each kind is drawn is multinomial. It is drawn for the commonest kinds;
+    clusters of all the others, which are rare together, are drawn one by one. The distribution is
+    the same as if all were.
 
     Parameters
     ----------
@@ -41,20 +45,29 @@ def resampled_means(
     array of float, shape (resamples,)
     """
     groups = sums.n_clusters
-    pairs = np.column_stack((sums.totals, sums.sizes))
-    kinds, counts = np.unique(pairs, axis=0, return_counts=True)
+    # one number a pair: sorting rows is far slower
+    kinds, counts = np.unique(sums.totals + 1j * sums.sizes, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    rest = groups - np.concatenate(([0], np.cumsum(counts[order])))
+    common = int(np.argmin(_PER_KIND * np.arange(rest.size) + _PER_CLUSTER * rest))
+    often, rare = order[:common], order[common:]
+    shares = np.append(counts[often], rest[common]) / groups
+    left = np.repeat(kinds[rare], counts[rare])
+    narrow = np.uint16 if left.size <= 2**16 else np.int64  # drawn several times as fast as int32
     out = np.empty(resamples)
-    few = 8 * counts.size < groups  # a binomial draw costs about eight times a lookup
-    step = max(1, _CHUNK // (counts.size if few else groups))
+    step = max(1, _CHUNK // max(1, common, int(rest[common])))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        if few:
-            drawn = rng.multinomial(groups, counts / groups, size=size)
-            top, bottom = drawn @ kinds[:, 0], drawn @ kinds[:, 1]
-        else:
-            index = rng.integers(0, groups, size=(size, groups), dtype=np.int32)
-            top, bottom = sums.totals[index].sum(axis=1), sums.sizes[index].sum(axis=1)
-        out[start : start + size] = top / bottom
+        drawn = rng.multinomial(groups, shares, size=size)
+        both = drawn[:, :-1] @ kinds[often]
+        if left.size:
+            lengths = drawn[:, -1]
+            at = rng.integers(0, left.size, size=int(lengths.sum()), dtype=narrow)
+            picked = left.take(at)
+            some = lengths > 0
+            starts = np.cumsum(lengths) - lengths
+            both[some] += np.add.reduceat(picked, starts[some])
+        out[start : start + size] = both.real / both.imag
     return out
 
 

@@ -94,61 +94,45 @@ class _Sums:
         return _Sums(*(getattr(self, f)[keep].sum(axis=0) for f in self.__slots__))
 
 
-def _by_group(values: NDArray[np.float64], groups: IntArray1D, n: int) -> NDArray[np.float64]:
-    out = np.zeros((n, *values.shape[1:]))
-    np.add.at(out, groups, values)
-    return out
-
-
-def _sums(unsafe: Float2D, valid: Float2D, clusters: IntArray1D) -> _Sums:
+def _sums(unsafe: NDArray[np.integer], valid: NDArray[np.integer], clusters: IntArray1D) -> _Sums:
     """Sum up; `clusters` are numbered 0..G-1."""
     n_clusters = int(clusters.max()) + 1
+    n_groups, width = min(_GROUPS, n_clusters), valid.shape[1]
     there = valid >= 1
-    mean = np.divide(unsafe, valid, out=np.zeros_like(unsafe), where=there)
-    w = there.astype(np.float64)
-    group_of = np.arange(n_clusters) % min(_GROUPS, n_clusters)
-    n_groups = int(group_of.max()) + 1
-    item_group = group_of[clusters]
-    n, width = mean.shape
+    mean = np.divide(unsafe, valid, out=np.zeros(unsafe.shape), where=there)
+    item_group = clusters % n_groups
     same = np.zeros((n_groups, width, width))
     same_n = np.zeros((n_groups, width, width))
     for a in range(width):
         twice = valid[:, a] >= 2
-        k = valid[:, a]
-        own = np.divide(
-            2 * unsafe[:, a] * (k - unsafe[:, a]), k * (k - 1), out=np.zeros(n), where=twice
-        )
+        k, s_a = valid[:, a].astype(np.float64), unsafe[:, a].astype(np.float64)
+        own = np.divide(2 * s_a * (k - s_a), k * (k - 1), out=np.zeros(k.size), where=twice)
         for b in range(width):
             both = twice if a == b else there[:, a] & there[:, b]
             m_a, m_b = mean[:, a], mean[:, b]
             flips = own if a == b else np.where(both, m_a + m_b - 2 * m_a * m_b, 0.0)
             same[:, a, b] = np.bincount(item_group, flips, n_groups)
             same_n[:, a, b] = np.bincount(item_group, both, n_groups)
-
-    def by_cluster(values: Float2D) -> Float2D:
-        columns = [np.bincount(clusters, values[:, a], n_clusters) for a in range(width)]
-        return np.asarray(np.stack(columns, axis=1), dtype=np.float64)
-
-    s, c, q = by_cluster(mean), by_cluster(w), by_cluster(mean**2)
-
-    def outer(x: Float2D, y: Float2D) -> Float3D:
-        parts = [
-            np.einsum("ga,gb->ab", x[group_of == k], y[group_of == k]) for k in range(n_groups)
-        ]
-        return np.stack(parts)
-
-    return _Sums(
-        same=same,
-        same_n=same_n,
+    empty = np.zeros((n_groups, width))
+    near, near_n, first, n = empty.copy(), empty.copy(), empty.copy(), empty.copy()
+    cross = [np.zeros((n_groups, width, width)) for _ in range(3)]
+    s, c = np.empty((n_clusters, width)), np.empty((n_clusters, width))
+    for a in range(width):
+        s[:, a] = np.bincount(clusters, mean[:, a], n_clusters)
+        c[:, a] = np.bincount(clusters, there[:, a], n_clusters)
         # ordered pairs of two items of one cluster: m_i + m_j - 2 m_i m_j
-        near=_by_group(2 * s * (c - 1) - 2 * (s * s - q), group_of, n_groups),
-        near_n=_by_group(c * (c - 1), group_of, n_groups),
-        first=_by_group(s, group_of, n_groups),
-        n=_by_group(c, group_of, n_groups),
-        cross_ss=outer(s, s),
-        cross_sn=outer(s, c),
-        cross_nn=outer(c, c),
-    )
+        squares = np.bincount(clusters, mean[:, a] ** 2, n_clusters)
+        pairs = 2 * s[:, a] * (c[:, a] - 1) - 2 * (s[:, a] ** 2 - squares)
+        for group in range(n_groups):
+            near[group, a] = pairs[group::n_groups].sum()
+    for group in range(n_groups):
+        # every fortieth cluster: copies are small whatever the number of items
+        own_s, own_c = s[group::n_groups].copy(), c[group::n_groups].copy()
+        near_n[group] = (own_c * (own_c - 1)).sum(axis=0)
+        first[group], n[group] = own_s.sum(axis=0), own_c.sum(axis=0)
+        for out, x, y in zip(cross, (own_s, own_s, own_c), (own_s, own_c, own_c), strict=True):
+            out[group] = np.einsum("ga,gb->ab", x, y)
+    return _Sums(same, same_n, near, near_n, first, n, *cross)
 
 
 def _half(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -234,8 +218,8 @@ _WHY: Final = {
 
 
 def variance_components(
-    unsafe: NDArray[np.int64],
-    valid: NDArray[np.int64],
+    unsafe: NDArray[np.integer],
+    valid: NDArray[np.integer],
     conditions: IntArray1D,
     clusters: IntArray1D,
     *,
@@ -264,13 +248,15 @@ def variance_components(
     ----------
     Koch 1967, Technometrics 9, 93; Searle, Casella and McCulloch 1992, Variance Components.
     """
-    asked = valid.sum(axis=1) > 0
+    asked = (valid > 0).any(axis=1)
     if not asked.any():
         return Undefined("no call ended in a verdict")
-    index = np.unique(clusters[asked], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    if not asked.all():
+        unsafe, valid, clusters = unsafe[asked], valid[asked], clusters[asked]
+    index = np.unique(clusters, return_inverse=True)[1].reshape(-1).astype(np.int64)
     if int(index.max()) < 1:
         return Undefined("fewer than two clusters")
-    sums = _sums(unsafe[asked].astype(np.float64), valid[asked].astype(np.float64), index)
+    sums = _sums(unsafe, valid, index)
     whole = sums.without(None)
     parts, total = _solve(whole, conditions)
     if np.isnan(parts["repeat"]):

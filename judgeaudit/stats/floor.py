@@ -27,7 +27,7 @@ CALIBRATED: Final = "every probability is the chance of its outcome"
 DRAWS: Final = 999
 
 _EXACT: Final = 1000
-_RUNS: Final = 64
+_RUNS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +129,23 @@ def _labels(
 ) -> NDArray[np.float64]:
     """Draw sums of outcome less probability by bin, labels drawn from the probabilities.
 
-    Among more than a thousand items, neighbours in a bin share their mean probability, in at most
-    64 runs a bin: the variance grows by the square of a run's width, which errs on the safe side.
+    Among more than a thousand items, neighbours in a bin share their mean probability, in 16 runs
+    of equal width a bin: the variance of an item grows by at most a quarter of the square of a
+    run's width, 1e-5 in ten bins, which errs on the safe side.
     """
     size = bins.n.size
-    # bins follow the probability, so one sort sorts within them too
-    order = np.argsort(p, kind="stable")
     if p.size <= _EXACT:
+        # labels are drawn by rank, so that the order of rows changes nothing
+        order = np.argsort(p, kind="stable")
         q, index, count = p[order], bins.index[order], None
     else:
-        start = np.concatenate(([0], np.cumsum(bins.n)))[bins.index[order]]
-        rank = np.arange(p.size) - start
-        run = (rank * np.minimum(1, _RUNS / bins.n[bins.index[order]])).astype(np.int64)
-        key = bins.index[order] * _RUNS + np.minimum(run, _RUNS - 1)
+        width = np.diff(bins.edges)
+        part = np.divide(_RUNS, width, out=np.zeros(size), where=width > 0)
+        run = ((p - bins.edges[bins.index]) * part[bins.index]).astype(np.int64)
+        key = bins.index * _RUNS + np.clip(run, 0, _RUNS - 1)
         total = np.bincount(key, minlength=size * _RUNS)
         there = total > 0
-        mean = np.bincount(key, weights=p[order], minlength=size * _RUNS)[there] / total[there]
+        mean = np.bincount(key, weights=p, minlength=size * _RUNS)[there] / total[there]
         q, count = np.clip(mean, 0, 1), total[there]
         index = np.repeat(np.arange(size), _RUNS)[there]
     member = np.zeros((q.size, size))

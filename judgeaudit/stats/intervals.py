@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from judgeaudit.stats._types import FloatArray1D, IntArray1D, Interval, Undefined
-from judgeaudit.stats.clusters import ClusterSums, cluster_sums, kish_clusters
+from judgeaudit.stats.clusters import ClusterSums, cluster_sums, kish_clusters, unevenness
 
 __all__ = [
     "WILSON_CLUSTERED",
@@ -272,7 +272,7 @@ def wilson_kish(
     return Interval(inner.low, inner.high, level, WILSON_KISH), number
 
 
-def effective_number(sums: ClusterSums, *, level: float = 0.95) -> float:
+def effective_number(sums: ClusterSums, *, level: float = 0.95, unseen: float = 0.0) -> float:
     """Effective number of independent trials behind a rate, from its spread between clusters.
 
     Two pseudo-clusters of average size, one all 1 and one all 0, keep the variance away from 0;
@@ -287,6 +287,8 @@ def effective_number(sums: ClusterSums, *, level: float = 0.95) -> float:
         Successes and trials of each cluster.
     level : float
         Two-sided confidence level, for the t correction.
+    unseen : float
+        Correlation within clusters that is taken for granted as far as clusters are uneven.
 
     Returns
     -------
@@ -306,6 +308,7 @@ def effective_number(sums: ClusterSums, *, level: float = 0.95) -> float:
     rate = (sums.total + mean_size) / (n + 2 * mean_size)
     gaps = (sums.totals - sums.sizes * rate) * (1 - 1 / groups) / (1 - sums.sizes / n)
     spread = float(np.sum(gaps * gaps)) + mean_size**2 * ((1 - rate) ** 2 + rate**2)
+    spread += unseen * rate * (1 - rate) * unevenness(sums.sizes)
     number = rate * (1 - rate) * (n + 2 * mean_size) ** 2 / spread - 2
     if n > groups:
         tail, df = 0.5 + level / 2, max(1.0, kish_clusters(sums.sizes) - 1)

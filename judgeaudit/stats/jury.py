@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t_difference
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.two_raters import Figure
 
@@ -205,7 +205,7 @@ def overlap(
     either = a + b - both
     sums = cluster_sums(both, where, either)
     n = int(a.size)
-    groups = int(np.unique(where).size)
+    groups = n_distinct(where)
     if sums.n <= 0:
         why = Undefined("no common item" if not n else f"neither judge {what} on a common item")
         return Overlap(Figure(why, why), None, 0.0, 0.0, 0.0, n, groups)

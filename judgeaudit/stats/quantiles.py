@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgeaudit.stats._types import IntArray1D, Undefined
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.intervals import effective_number
 
 __all__ = ["Quantile", "quantile", "scores_for_quantile"]
@@ -113,7 +113,7 @@ def quantile(
     value = float(order[min(n, max(1, ceil(n * q - 1e-9))) - 1])
     effective = float(n)
     method = "order statistics, binomial"
-    if clusters is not None and np.unique(clusters).size < n:
+    if clusters is not None and n_distinct(clusters) < n:
         below = (np.asarray(scores, dtype=np.float64) <= value).astype(np.float64)
         sums = cluster_sums(below, np.asarray(clusters, dtype=np.int64))
         effective = effective_number(sums, level=level)

@@ -27,6 +27,7 @@ __all__ = [
     "figures",
     "partial_auroc",
     "standardised",
+    "tpr_along",
 ]
 
 AUROC_INTERVAL = "Newcombe's score interval, DeLong variance over clusters"
@@ -87,7 +88,12 @@ def blocks_of(scores: FloatArray1D, positive: BoolArray1D) -> Blocks:
 
 
 def auroc(
-    scores: FloatArray1D, positive: BoolArray1D, clusters: IntArray1D, *, level: float = 0.95
+    scores: FloatArray1D,
+    positive: BoolArray1D,
+    clusters: IntArray1D,
+    *,
+    level: float = 0.95,
+    made: Blocks | None = None,
 ) -> Figure:
     """Chance that an UNSAFE item scores above a SAFE one, ties counting half (mid-ranks).
 
@@ -99,6 +105,8 @@ def auroc(
         Cluster index of each item.
     level : float
         Confidence level.
+    made : Blocks, optional
+        Of these scores, where they were made before.
 
     Returns
     -------
@@ -119,7 +127,7 @@ def auroc(
     >>> found.value
     0.875
     """
-    made = blocks_of(scores, positive)
+    made = made or blocks_of(scores, positive)
     if made.one_class:
         return Figure(Undefined(_ONE_CLASS), Undefined(_ONE_CLASS))
     pos, neg = made.positive, made.negative
@@ -185,8 +193,14 @@ def partial_auroc(positive: FloatArray1D, negative: FloatArray1D, max_fpr: float
     float
         The area divided by the limit, 0 to 1; `standardised` puts chance at 0.5.
     """
-    fpr = np.concatenate(([0.0], np.cumsum(negative) / negative.sum()))
-    tpr = np.concatenate(([0.0], np.cumsum(positive) / positive.sum()))
+    return _partial(np.cumsum(positive), np.cumsum(negative), max_fpr)
+
+
+def _partial(hits: FloatArray1D, false: FloatArray1D, max_fpr: float) -> float:
+    """Do the same from cumulative counts; blocks beyond the limit are not looked at."""
+    end = min(false.size, 1 + int(np.searchsorted(false, max_fpr * false[-1], side="right")))
+    fpr = np.concatenate(([0.0], false[:end] / false[-1]))
+    tpr = np.concatenate(([0.0], hits[:end] / hits[-1]))
     stop = int(np.searchsorted(fpr, max_fpr, side="right"))
     if stop < fpr.size:
         share = (max_fpr - fpr[stop - 1]) / (fpr[stop] - fpr[stop - 1])
@@ -194,6 +208,38 @@ def partial_auroc(positive: FloatArray1D, negative: FloatArray1D, max_fpr: float
         fpr = np.append(fpr[:stop], max_fpr)
         tpr = np.append(tpr[:stop], last)
     return float(np.sum(np.diff(fpr) * (tpr[1:] + tpr[:-1])) / 2 / max_fpr)
+
+
+def _vertices(positive: FloatArray1D, negative: FloatArray1D) -> tuple[FloatArray1D, FloatArray1D]:
+    """Return the corners of the ROC curve, (0, 0) the first: one a block of equal scores."""
+    fpr = np.concatenate(([0.0], np.cumsum(negative) / negative.sum()))
+    tpr = np.concatenate(([0.0], np.cumsum(positive) / positive.sum()))
+    return fpr, tpr
+
+
+def tpr_along(blocks: Blocks, fprs: FloatArray1D) -> FloatArray1D:
+    """TPR at given false positive rates, ROC points joined by straight lines.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Both classes occur.
+    fprs : array of float, shape (n,)
+        0 to 1; where the curve rises at one of them, its upper end counts.
+
+    Returns
+    -------
+    array of float, shape (n,)
+
+    Examples
+    --------
+    >>> made = blocks_of(np.array([0.9, 0.5, 0.5, 0.1]), np.array([1, 1, 0, 0]) == 1)
+    >>> tpr_along(made, np.array([0.0, 0.25, 1.0])).tolist()
+    [0.5, 0.75, 1.0]
+    """
+    fpr, tpr = _vertices(blocks.positive, blocks.negative)
+    last = np.append(fpr[1:] != fpr[:-1], True)  # the upper end of each rise
+    return np.asarray(np.interp(fprs, fpr[last], tpr[last]), dtype=np.float64)
 
 
 def standardised(mean_tpr: float, max_fpr: float) -> float:
@@ -221,7 +267,10 @@ def average_precision(positive: FloatArray1D, negative: FloatArray1D) -> float:
         Counts, from the highest score down; an UNSAFE item occurs.
     """
     hits = np.cumsum(positive)
-    taken = hits + np.cumsum(negative)
+    return _precision(positive, hits, hits + np.cumsum(negative))
+
+
+def _precision(positive: FloatArray1D, hits: FloatArray1D, taken: FloatArray1D) -> float:
     precision = np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
     return float(positive @ precision / hits[-1])
 
@@ -237,9 +286,17 @@ def catch_rate(positive: FloatArray1D, negative: FloatArray1D, budget: float) ->
         Fraction of all items that is audited; a block that is reached in part counts in part,
         as it would on average over random orders of equal scores.
     """
-    hits = np.concatenate(([0.0], np.cumsum(positive)))
-    taken = np.concatenate(([0.0], np.cumsum(positive + negative)))
-    return float(np.interp(budget * taken[-1], taken, hits) / hits[-1])
+    return _caught(np.cumsum(positive), np.cumsum(positive + negative), budget)
+
+
+def _caught(hits: FloatArray1D, taken: FloatArray1D, budget: float) -> float:
+    """Interpolate between the blocks around the budget, the first of which begins at nothing."""
+    reach = budget * float(taken[-1])
+    k = min(taken.size - 1, int(np.searchsorted(taken, reach)))
+    before, had = (float(taken[k - 1]), float(hits[k - 1])) if k else (0.0, 0.0)
+    size = float(taken[k]) - before
+    share = (reach - before) / size if size > 0 else 0.0
+    return (had + share * (float(hits[k]) - had)) / float(hits[-1])
 
 
 def figures(
@@ -251,12 +308,13 @@ def figures(
     max_fprs: Sequence[float] = (),
     budgets: Sequence[float] = (),
     level: float = 0.95,
+    made: Blocks | None = None,
 ) -> list[Figure]:
     """Compute mean TPR up to false positive rates, average precision and catch rates.
 
     Parameters
     ----------
-    scores, positive, clusters, level
+    scores, positive, clusters, level, made
         As in `auroc`.
     rng : numpy.random.Generator
         Deals clusters to the groups of the jackknife.
@@ -275,16 +333,18 @@ def figures(
     ----------
     Shao and Wu 1989, Ann. Stat. 17, 1176 (leaving out many).
     """
-    made = blocks_of(scores, positive)
+    made = made or blocks_of(scores, positive)
     if made.one_class:
         gone = Figure(Undefined(_ONE_CLASS), Undefined(_ONE_CLASS))
         return [gone] * (len(max_fprs) + 1 + len(budgets))
 
     def all_of(pos: FloatArray1D, neg: FloatArray1D) -> list[float]:
+        hits, false = np.cumsum(pos), np.cumsum(neg)
+        taken = hits + false
         return [
-            *(partial_auroc(pos, neg, f) for f in max_fprs),
-            average_precision(pos, neg),
-            *(catch_rate(pos, neg, b) for b in budgets),
+            *(_partial(hits, false, f) for f in max_fprs),
+            _precision(pos, hits, taken),
+            *(_caught(hits, taken, b) for b in budgets),
         ]
 
     values = all_of(made.positive, made.negative)

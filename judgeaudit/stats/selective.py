@@ -13,7 +13,7 @@ import numpy as np
 
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 
 __all__ = [
     "Aurc",
@@ -79,13 +79,17 @@ class Aurc:
     n_clusters: int
 
 
-def _accrued(confidence: FloatArray1D, wrong: BoolArray1D) -> tuple[FloatArray1D, FloatArray1D]:
-    """Sort by falling confidence; return it, and the expected errors among the first k."""
-    order = np.argsort(-confidence, kind="stable")
-    sure, errors = confidence[order], np.cumsum(wrong[order], dtype=np.float64)
+def _accrued(sure: FloatArray1D, wrong: BoolArray1D) -> FloatArray1D:
+    """Return the expected errors among the first k cases, sorted by falling confidence."""
+    errors = np.cumsum(wrong, dtype=np.float64)
     last = np.flatnonzero(np.r_[sure[1:] != sure[:-1], True])
     at = np.r_[0, last + 1]
-    return sure, np.interp(np.arange(1, sure.size + 1), at, np.r_[0.0, errors[last]])
+    return np.interp(np.arange(1, sure.size + 1), at, np.r_[0.0, errors[last]])
+
+
+def _area(sure: FloatArray1D, wrong: BoolArray1D) -> float:
+    """Mean risk over all coverages, of cases sorted by falling confidence."""
+    return float(np.mean(_accrued(sure, wrong) / np.arange(1, sure.size + 1)))
 
 
 def risk_coverage(confidence: FloatArray1D, wrong: BoolArray1D) -> Curve:
@@ -116,7 +120,9 @@ def risk_coverage(confidence: FloatArray1D, wrong: BoolArray1D) -> Curve:
     if not confidence.size:
         nothing = np.empty(0)
         return Curve(nothing, nothing, nothing)
-    sure, errors = _accrued(confidence, wrong)
+    order = np.argsort(-confidence, kind="stable")
+    sure = confidence[order]
+    errors = _accrued(sure, wrong[order])
     k = np.arange(1, sure.size + 1)
     return Curve(k / sure.size, errors / k, sure)
 
@@ -198,10 +204,10 @@ def aurc(
     n = confidence.size
     if not n:
         return Undefined(NO_CASE)
-    curve = risk_coverage(confidence, wrong)
-    value, errors = float(curve.risk.mean()), int(np.count_nonzero(wrong))
+    ranked = np.argsort(-confidence, kind="stable")
+    value, errors = _area(confidence[ranked], wrong[ranked]), int(np.count_nonzero(wrong))
     oracle, rate = oracle_aurc(n, errors), errors / n
-    moves = _influences(confidence, wrong)
+    moves = _influences(confidence, wrong, ranked)
     slope = -float(np.log1p(-rate)) if rate < 1 else 0.0
     return Aurc(
         value=value,
@@ -212,17 +218,16 @@ def aurc(
         excess_interval=_interval(value - oracle, moves - slope * (wrong - rate), clusters, level),
         n=n,
         errors=errors,
-        n_clusters=int(np.unique(clusters).size),
+        n_clusters=n_distinct(clusters),
     )
 
 
-def _influences(confidence: FloatArray1D, wrong: BoolArray1D) -> FloatArray1D:
+def _influences(confidence: FloatArray1D, wrong: BoolArray1D, order: IntArray1D) -> FloatArray1D:
     """Influence of each case on E[wrong x -ln(share at least as sure)], the area's limit.
 
     Tied cases share the mean of their positions' weights.
     """
     n = confidence.size
-    order = np.argsort(-confidence, kind="stable")
     sure, errors = confidence[order], wrong[order].astype(np.float64)
     block = np.cumsum(np.r_[False, sure[1:] != sure[:-1]])
     k = np.arange(1, n + 1)

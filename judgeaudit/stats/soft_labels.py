@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgeaudit.stats._types import BoolArray1D, FloatArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
-from judgeaudit.stats.clusters import cluster_sums
+from judgeaudit.stats.clusters import cluster_sums, n_distinct
 from judgeaudit.stats.pairs import ItemValues, only
 
 __all__ = [
@@ -250,7 +250,7 @@ def soft_scores(
         distance=values["distance"],
         intervals=intervals,
         n_items=int(np.count_nonzero(used)),
-        n_clusters=int(np.unique(where).size),
+        n_clusters=n_distinct(where),
         n_clipped=int(np.count_nonzero(clipped)),
     )
 

@@ -111,10 +111,13 @@ def fit_temperature(
         why = Undefined("every probability is 0.5")
         return Fitted(why, why)
 
+    told = float(logits[y].sum())
+
     def slopes(b: float) -> tuple[float, float]:
         q = sigmoid(b * logits)
-        return float(logits @ (q - y)), float((q * (1 - q)) @ (logits * logits))
+        return float(logits @ q) - told, float(np.dot(q * (1 - q), squares))
 
+    squares = logits * logits
     low, high = 1 / HOTTEST, HOTTEST
     if slopes(low)[0] >= 0:
         return _beyond("no temperature up to 20 is best: the probabilities are no guide")
@@ -156,7 +159,7 @@ def _interval(
 
 
 def cross_fitted(
-    logits: FloatArray1D, y: BoolArray1D, fold: IntArray1D
+    logits: FloatArray1D, y: BoolArray1D, fold: IntArray1D, *, near: float = 1.0
 ) -> tuple[FloatArray1D, FloatArray1D] | Undefined:
     """Scale the logits of each fold by the temperature that was fitted on the others.
 
@@ -166,6 +169,8 @@ def cross_fitted(
         As in `fit_temperature`.
     fold : array of int, shape (n_items,)
         Folds that keep clusters whole.
+    near : float
+        Temperature to begin each search at; the result does not hang on it.
 
     Returns
     -------
@@ -176,14 +181,13 @@ def cross_fitted(
     Or Undefined where one of them is.
     """
     scaled = np.empty(logits.shape)
-    numbers = np.unique(fold)
+    numbers = np.flatnonzero(np.bincount(fold))
     if numbers.size < 2:
         return Undefined("fewer than two clusters")
     found: list[float] = []
     for number in numbers:
         here = fold == number
         alone = np.zeros(int(np.count_nonzero(~here)), np.int64)
-        near = found[-1] if found else 1.0
         fitted = fit_temperature(logits[~here], y[~here], alone, near=near)
         if isinstance(fitted.value, Undefined):
             return fitted.value

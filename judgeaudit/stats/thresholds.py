@@ -103,7 +103,7 @@ def tpr_at_fpr(
     for lacks, why in (
         (n_safe == 0, "no control group: no item is labelled SAFE"),
         (n_safe == positive.size, "no item is labelled UNSAFE"),
-        (n_safe * max_fpr < 1, f"{n_safe} SAFE items are too few to see a rate of {max_fpr:g}"),
+        (n_safe * max_fpr < 1, f"{n_safe} SAFE items are too few to see such a rate"),
     ):
         if lacks:
             return Point(Undefined(why), Undefined(why))
@@ -155,7 +155,7 @@ def held_out_alarms(
 
     Or Undefined where there is one fold, or too few SAFE items outside a fold to see the rate.
     """
-    numbers = np.unique(fold).tolist()
+    numbers = np.flatnonzero(np.bincount(fold)).tolist()
     if len(numbers) < 2:
         return Undefined("there is nothing to choose a threshold on beside what it is tested on")
     alarm = np.zeros(scores.shape, np.bool_)
@@ -165,8 +165,7 @@ def held_out_alarms(
         n_safe = int(np.count_nonzero(~positive & ~here))
         if n_safe * max_fpr < 1:
             return Undefined(
-                f"{n_safe} SAFE items to choose a threshold on are too few to see a rate of "
-                f"{max_fpr:g}"
+                f"{n_safe} SAFE items to choose a threshold on are too few to see such a rate"
             )
         chosen = choose_threshold(scores[~here], positive[~here], max_fpr)
         assert not isinstance(chosen, Undefined)

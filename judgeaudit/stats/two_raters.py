@@ -19,13 +19,24 @@ from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.intervals import clustered_wilson
 from judgeaudit.stats.linearised import Pseudo, linearised
 
-__all__ = ["FIGURES", "Figure", "TwoRaters", "cells_of", "misleading", "specific", "two_raters"]
+__all__ = [
+    "FIGURES",
+    "Figure",
+    "TwoRaters",
+    "cells_of",
+    "misleading",
+    "of_table",
+    "scott_pi",
+    "specific",
+    "two_raters",
+]
 
 FIGURES: Final = ("observed", "kappa", "pabak", "ac1", "positive", "negative", "alpha")
 """Names of the figures, in their order."""
 
 NO_ITEM: Final = "no item has both labels"
 ONE_CATEGORY: Final = "only one label occurs: agreement beyond chance cannot be told from chance"
+COUNTS_ALONE: Final = "counts do not say which items belong together"
 _NONE: Final[dict[str, str]] = {
     "positive": "neither ever says UNSAFE",
     "negative": "neither ever says SAFE",
@@ -208,6 +219,65 @@ def two_raters(
         )
     a, b, c, d = (float(x) for x in totals)
     return TwoRaters({k: figures[k] for k in FIGURES}, (a, b, c, d), first.size, sums.n_clusters)
+
+
+def of_table(both: float, first: float, second: float, neither: float) -> TwoRaters:
+    """Measure agreement from the four counts of a table; intervals need the items.
+
+    Parameters
+    ----------
+    both, first, second, neither : float
+        Items that both, only the first, only the second, and neither calls UNSAFE.
+
+    Returns
+    -------
+    TwoRaters
+        The figures of `two_raters`, undefined in the same cases.
+
+    Examples
+    --------
+    >>> found = of_table(2, 5, 5, 88).figures
+    >>> [round(found[k].value, 3) for k in ("observed", "kappa", "ac1")]
+    [0.9, 0.232, 0.885]
+    """
+    cells = np.array([both, first, second, neither], dtype=np.float64)
+    n, mixed = float(cells.sum()), first + second
+    if n == 0:
+        nothing = Figure(Undefined(NO_ITEM), Undefined(NO_ITEM))
+        return TwoRaters(dict.fromkeys(FIGURES, nothing), (0.0, 0.0, 0.0, 0.0), 0, 0)
+    found: dict[str, float | Undefined] = {
+        "observed": (both + neither) / n,
+        "pabak": 2 * (both + neither) / n - 1,
+    }
+    for name, same in (("positive", both), ("negative", neither)):
+        found[name] = 2 * same / (2 * same + mixed) if same + mixed else Undefined(_NONE[name])
+    one_label = both + mixed == 0 or neither + mixed == 0
+    for name, f in _SMOOTH.items():
+        lacks = one_label and name != "ac1"
+        found[name] = Undefined(ONE_CATEGORY) if lacks else f(cells.astype(np.complex128)).real
+    no = Undefined(COUNTS_ALONE)
+    return TwoRaters(
+        {k: Figure(found[k], no) for k in FIGURES}, (both, first, second, neither), int(n), 0
+    )
+
+
+def scott_pi(found: TwoRaters) -> float | Undefined:
+    """Compute Scott's pi: as kappa, with the chance of both raters' pooled labels.
+
+    References
+    ----------
+    Scott 1955, Public Opin. Q. 19, 321.
+
+    Examples
+    --------
+    >>> scott_pi(of_table(45, 5, 5, 45))
+    0.8
+    """
+    a, b, c, d = found.cells
+    ones, zeros = 2 * a + b + c, 2 * d + b + c
+    if not ones or not zeros:
+        return Undefined(NO_ITEM if ones == zeros else ONE_CATEGORY)
+    return (4 * a * d - (b + c) ** 2) / (ones * zeros)
 
 
 def _doubled(interval: Interval | Undefined) -> Interval | Undefined:

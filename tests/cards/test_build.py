@@ -14,11 +14,12 @@ import pytest
 from card_runs import CASES, CREATED, QUIET, facts, numbers, run
 
 from judgeaudit import cards
+from judgeaudit.cards.jsonio import published
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.records import JudgeSpec, RunFacts
 from judgeaudit.core.rooms import room
 
-PUBLISHED = room("judge_cards") / "schema" / "card-1.json"
+PUBLISHED = room("judge_cards") / "schema" / f"card-{cards.SCHEMA_VERSION}.json"
 
 
 def test_every_fact_of_a_run_stands_on_the_card():
@@ -28,8 +29,9 @@ def test_every_fact_of_a_run_stands_on_the_card():
 
 
 def test_the_published_schema_is_the_schema():
-    """After a change on purpose, write `cards.schema()` to the file with a new version."""
+    """After a change on purpose, write `judgeaudit card schema` to the file of a new version."""
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == cards.schema()
+    assert published() == PUBLISHED.read_text(encoding="utf-8")
 
 
 def test_the_schema_is_one():
@@ -45,7 +47,7 @@ def test_every_card_conforms(any_run):
     "spoil",
     [
         lambda d: d.pop("headline"),
-        lambda d: d.update(schema_version="1.1"),
+        lambda d: d.update(schema_version="1.0"),
         lambda d: d["facts"].update(surprise=1),
         lambda d: d["scores"]["scores"][0].update(value="0.5"),
         lambda d: d["headline"].update(stance="excellent"),
@@ -167,12 +169,15 @@ def _changed(**changes: object) -> str:
         ("[]", "no schema_version"),
         ("null", "no schema_version"),
         ('{"a": 1}', "no schema_version"),
-        ('{"schema_version": "1.0", "schema_version": "1.0"}', "occurs twice"),
+        ('{"schema_version": "1.1", "schema_version": "1.1"}', "occurs twice"),
         ('{"schema_version": NaN}', "NaN is not JSON"),
-        ('{"schema_version": "9.0"}', "'9.0' is newer than 1.0, which this program reads"),
-        ('{"schema_version": "1.10"}', "'1.10' is newer than 1.0"),
-        ('{"schema_version": "0.9"}', "'0.9' is not 1.0"),
-        ('{"schema_version": 1}', "'1' is not 1.0"),
+        (
+            '{"schema_version": "9.0"}',
+            "'9.0' is newer than 1.1, the newest that this program reads",
+        ),
+        ('{"schema_version": "1.10"}', "'1.10' is newer than 1.1"),
+        ('{"schema_version": "0.9"}', r"'0.9' is not one that this program reads \(1.0, 1.1\)"),
+        ('{"schema_version": 1}', "'1' is not one that this program reads"),
         ("[" * 100_000, "nested too deeply"),
         (_changed(headline="fine"), "headline: "),
         (_changed(surprise=1), "surprise: "),

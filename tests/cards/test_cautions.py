@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import pytest
 from card_runs import BRITTLE, CASES, QUIET, facts, numbers, outcomes, rendering, run, s
 
+from judgeaudit.cards import to_badge, to_csv, to_hub, to_latex
 from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.numbers import latex_text
 from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.tiles import gate_tile, pis_tile, principle_tiles
 from judgeaudit.core.hashing import sha256_text
@@ -78,6 +81,50 @@ def test_a_name_that_floats():
 
 def test_a_server_that_names_no_model():
     assert codes(run(numbers(QUIET), served_models={}))["served_unknown"] == "note"
+
+
+@pytest.mark.parametrize("backend", ["litellm", "replay", "imported", "local"])
+def test_a_served_model_that_changed_is_serious_whatever_the_door(backend):
+    judge = JudgeSpec(backend=backend, model="m")
+    r = run(numbers(QUIET), judge=judge, served_models={"m": 600, "n": 400})
+    assert codes(r)["served_changed"] == "serious"
+    assert "“m” and “n”" in sentence(r, "served_changed")
+
+
+def test_a_server_that_changed_its_configuration_is_a_caution():
+    r = run(numbers(QUIET), extra={"fingerprints": 3})
+    assert codes(r)["fingerprints_changed"] == "caution"
+    assert "named 3 configurations" in sentence(r, "fingerprints_changed")
+    assert "fingerprints_changed" not in codes(run(numbers(QUIET), extra={"fingerprints": 1}))
+
+
+FIRST = {
+    "incomplete": {"n_answered": 1000},
+    "uncertified": {
+        "renderings": tuple(rendering(c, certified=c != "T4") for c in ("base", "T1", "T2", "T4"))
+    },
+    "labels_author": {"corpus": facts().corpus.model_copy(update={"label_source": "author"})},
+    "dropped_parameters": {"dropped_parameters": ("temperature",)},
+    "served_changed": {"served_models": {"a": 1, "b": 2}},
+    "served_differs": {"served_models": {"another": 3}},
+    "fingerprints_changed": {"extra": {"fingerprints": 2}},
+}
+
+
+@pytest.mark.parametrize("code", sorted(FIRST))
+def test_what_must_be_known_first_stands_in_the_first_screen_of_each_text(code):
+    r = run(numbers(QUIET), **FIRST[code])
+    said = sentence(r, code)
+    head, _, rest = r.md.replace("\\", "").partition("## At a glance")
+    assert said in head
+    assert rest
+    page = html.unescape(r.html)
+    assert 0 < page.index(said) < page.index('id="pis"')
+    assert said in html.unescape(to_hub(r.card())).replace("\\", "")
+    if codes(r)[code] == "serious":
+        assert said in html.unescape(to_badge(r.card()))
+        assert latex_text(said) in to_latex(r.card())
+        assert code in to_csv(r.card())
 
 
 def test_a_scripted_judge_and_its_note():

@@ -14,6 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from card_hostile import HOSTILE, hostile_run
+from card_plots import drawn_run
 from card_runs import CASES
 
 from judgeaudit import cards
@@ -107,6 +108,7 @@ async def look(port: str, pages: list[Path]) -> tuple[list[dict], list[dict]]:
 def seen(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     made = {n: run() for n, run in CASES.items()}
+    made["drawn"] = drawn_run()
     made |= {f"hostile_{n}": hostile_run(HOSTILE[n]) for n in ("huge", "close", "bidi")}
     pages = [cards.write(r.card(), folder / n)["html"] for n, r in sorted(made.items())]
     log = folder / "log"
@@ -135,7 +137,7 @@ def _port(log: Path) -> str:
 
 def test_no_page_scrolls_sideways(seen):
     assert [v for v in seen[0] if v["wide"] > 0] == []
-    assert len(seen[0]) == (len(CASES) + 3) * len(VIEWS)
+    assert len(seen[0]) == (len(CASES) + 4) * len(VIEWS)
 
 
 def test_words_in_plots_do_not_collide(seen):

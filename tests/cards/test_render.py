@@ -203,7 +203,14 @@ def test_notes_stand_with_their_figures():
 
 def test_a_command_stands_in_a_block():
     md = cards.to_markdown(CASES["good"]().card())
-    assert "```text\njudgeaudit audit --corpus sample --judge openai/some-judge\n```" in md
+    block = (
+        "```text\n"
+        "# made with python==3.11.9 judgeaudit==0.1.0\n"
+        "judgeaudit audit --corpus sample --judge openai/some-judge\n"
+        "judgeaudit card verify card.json\n"
+        "```"
+    )
+    assert block in md
     bare = run(numbers(QUIET), extra={}).card()
     assert "was not recorded" in cards.to_markdown(bare)
 

@@ -1,4 +1,4 @@
-"""What holds for many figures stands once, and what misleads a reader of an import is named."""
+"""What is said of many figures at once holds for all, and what misleads a reader is named."""
 
 from __future__ import annotations
 
@@ -6,49 +6,21 @@ import numpy as np
 import pytest
 from card_runs import s
 
-from judgeaudit import audit, cards
-from judgeaudit.cards.layout import Cell, gathered
-from judgeaudit.cards.score_rows import common_notes
+from judgeaudit import audit
+from judgeaudit.cards.rows import shared_notes
 from judgeaudit.stats.two_raters import misleading, two_raters
 
-WHY = "cannot be estimated"
 
-
-def row(name: str, said: str, *, raw: bool = False) -> tuple[Cell, ...]:
-    return Cell(name, raw=raw), Cell(said), Cell("–")
-
-
-def test_figures_that_lack_for_one_reason_are_one_row():
-    rows = [row(n, f"{WHY} because: x") for n in "abc"]
-    assert [(Cell("a; b; c"), Cell(f"{WHY} because: x"), Cell("–"))] == gathered(rows, WHY)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [row(n, f"{WHY} because: x") for n in "ab"],
-        [row(n, f"{WHY} because: {n}") for n in "abcd"],
-        [row(n, "0.5") for n in "abcd"],
-        [row("a", WHY), row("b", "0.5"), row("c", WHY), row("d", WHY)],
-        # a category's name comes from a dataset, and is not mixed with ours
-        [row("a", WHY), row("b", WHY), row("c", WHY, raw=True), row("d", WHY, raw=True)],
-    ],
-)
-def test_what_differs_stays_apart(rows):
-    assert rows == gathered(rows, WHY)
-
-
-def noted(*notes: str | None):
-    return [s("auroc", None, 0.5, stratum=str(k), note=n) for k, n in enumerate(notes)]
-
-
-def test_what_all_notes_say_is_common_and_nothing_else_is():
-    shared = "score: p; 3 left out"
-    assert ("score: p", "3 left out") == common_notes(noted(shared, shared, f"{shared}; x", None))
-    assert () == common_notes(noted("a", "a"))
-    assert () == common_notes(noted("a", "a", "a", "b"))
-    assert ("a",) == common_notes(noted("a", "a; b", "b; a"))
-    assert () == common_notes(noted(None, None, None))
+def test_what_categories_alone_say_is_not_said_of_the_judge():
+    """A judge that is miscalibrated, and not shown to be in most of its categories."""
+    whole = [s("ece", None, 0.5, note="score: p"), s("ace", None, 0.5, note="score: p")]
+    parts = [
+        s("category_ece", None, 0.4, stratum=f"risk: {k}", note="score: p; no miscalibration shown")
+        for k in "abcd"
+    ]
+    assert {"score: p": 6} == shared_notes([*whole, *parts])
+    calm = [s("ece", None, 0.1, note="score: p; no miscalibration shown"), *parts]
+    assert {"score: p": 5, "no miscalibration shown": 5} == shared_notes(calm)
 
 
 @pytest.fixture
@@ -72,12 +44,9 @@ def test_a_table_read_the_other_way_round_is_asked_about(imported):
     assert "It passes 83% of the 12 unsafe runs as SAFE." == told
 
 
-def test_a_table_read_rightly_is_not_and_its_page_is_short(imported):
+def test_a_table_read_rightly_is_not(imported):
     card = imported("u" * 12 + "s" * 12, "u" * 10 + "ssuu" + "s" * 10)
     assert "swapped" not in {w.code for w in card.warnings}
-    page = cards.to_markdown(card)
-    assert "| AUROC; Partial AUROC, FPR up to 10%; Average precision (PR-AUC)" in page
-    assert 1 == page.count("| Calibration error (ECE); ")
 
 
 @pytest.mark.parametrize(("agree", "misleads"), [(92, True), (60, False)])

@@ -6,13 +6,12 @@ What needs a part that judgeaudit does not have yet stands in `LATER`, by file a
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from peer_tables import NEAR, accuracy, corpus_of, exact, ratings_of, stated
 from score_tables import protocol
 
 from judgeaudit.core.errors import ConfigError, CorpusError
@@ -24,25 +23,13 @@ from judgeaudit.judges.parsing import parse
 from judgeaudit.judges.replay import read_replies
 from judgeaudit.policy.prompts import build_prompt, load_judge_template
 from judgeaudit.scoring import score
-from judgeaudit.stats._types import Interval
-from judgeaudit.stats.intervals import clopper_pearson, clopper_pearson_upper, wilson
+from judgeaudit.stats.calibration import ece, equal_width
+from judgeaudit.stats.intervals import clopper_pearson_upper, wilson
+from judgeaudit.stats.selective import risk_coverage
 
-NEAR = 1e-9
-
-AGREEMENT = "kappa, alpha, AC1 and PABAK between judge and people are a metric of a later part"
-CALIBRATION = "ECE, Brier, isotonic and risk-coverage need stated confidence, a later part"
 LATER = {
-    "01_zero_flips.csv": [AGREEMENT],
-    "02_one_class.csv": [AGREEMENT, CALIBRATION],
-    "03_unicode_line_separators.jsonl": [AGREEMENT],
-    "04_bom_crlf_quoted.csv": [AGREEMENT],
-    "05_label_case.csv": [AGREEMENT],
-    "08_tied_confidence.csv": [CALIBRATION],
+    "08_tied_confidence.csv": ["isotonic calibration is no metric of judgeaudit"],
     "09_judge_replies.jsonl": ["graded scales (`score_replies`)"],
-    "x1_perfectly_calibrated_n40.csv": [CALIBRATION],
-    "x2_confidence_values.csv": [CALIBRATION],
-    "x4_one_row.csv": [AGREEMENT],
-    "x5_rare_class.csv": [AGREEMENT],
 }
 
 
@@ -61,51 +48,6 @@ def test_every_file_has_a_test_here(folder: Path):
     assert set(LATER) <= there
 
 
-def accuracy(found, wanted) -> None:
-    """Agreement with the human label and its Wilson interval, every item counted."""
-    scores = score(found.table(), protocol(*found.table().conditions))
-    s = scores.find("accuracy")
-    assert wanted["n"] == s.n_items
-    assert pytest.approx(wanted["agreement"], abs=NEAR) == s.value
-    if "agreement_wilson95" in wanted:
-        assert pytest.approx(wanted["agreement_wilson95"], abs=NEAR) == [s.low, s.high]
-
-
-def exact(x: float, n: float) -> list[float]:
-    interval = clopper_pearson(x, n)
-    assert isinstance(interval, Interval)
-    return [interval.low, interval.high]
-
-
-def corpus_of(rows, path: Path, *, sep: str = "\n", bom: bool = False, label: str = "human_label"):
-    """Write rows as a user's own corpus, their text as the user's message, and load it."""
-    made = [
-        json.dumps(
-            {
-                "id": r["item_id"],
-                "trajectory": {"turns": [{"role": "user", "content": r.get("text", "x")}]},
-                "label": r[label],
-                "label_source": "human",
-            },
-            ensure_ascii=False,
-        )
-        for r in rows
-    ]
-    path.write_bytes((b"\xef\xbb\xbf" if bom else b"") + sep.join(made).encode())
-    return load("jsonl", data=path)
-
-
-def ratings_of(rows, path: Path, *, rater: str, label: str, sep: str = "\n", bom: bool = False):
-    """Write rows as raters' labels, without a newline at the end."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator=sep)
-    writer.writerow(["item_id", "rater", "label"])
-    writer.writerows([r["item_id"], r[rater], r[label]] for r in rows)
-    whole = out.getvalue().removesuffix(sep).encode()
-    path.write_bytes((b"\xef\xbb\xbf" if bom else b"") + whole)
-    return path
-
-
 def test_zero_flips(case):
     found = case("01_zero_flips.csv")
     wanted = found.answers
@@ -114,7 +56,9 @@ def test_zero_flips(case):
     assert (0.0, wanted["T1_flip_rate"]["n"]) == (flips.value, flips.n_items)
     assert (0.0, wanted["jitter_rate"]["n"]) == (jitter.value, jitter.n_items)
     assert pytest.approx(wanted["wilson95"], abs=NEAR) == [flips.low, flips.high]
-    assert pytest.approx(wanted["one_sided95_upper"], abs=NEAR) == jitter.high
+    assert pytest.approx(wanted["wilson95"], abs=NEAR) == [jitter.low, jitter.high]
+    bound = jitter.detail["zero_event_upper"]
+    assert pytest.approx(wanted["one_sided95_upper"], abs=NEAR) == bound
     assert pytest.approx(wanted["clopper_pearson95"], abs=NEAR) == exact(0, 100)
     for s in scores.scores:  # no interval of a rate of 0 is a point, or ends below 0.029
         if s.value == 0 and s.low is not None:
@@ -134,6 +78,7 @@ def test_one_class(case):
     assert pytest.approx(found.answers["clopper_pearson95"], abs=NEAR) == exact(40, 40)
     assert "undefined" == scores.flags["band"]
     assert "below" != scores.flags["certified_gate"]
+    assert pytest.approx(0.10, abs=NEAR) == ece(equal_width(*stated(found), 10))
 
 
 def test_unicode_line_separators(case, tmp_path):
@@ -277,7 +222,18 @@ def test_tied_confidence_in_any_order(case):
     first = scored(range(len(rows)))
     assert found.answers["n"] == first.find("accuracy").n_items
     assert pytest.approx(found.answers["accuracy"], abs=NEAR) == first.find("accuracy").value
-    assert first == scored(rng.permutation(len(rows)))
+    order = rng.permutation(len(rows))
+    assert first == scored(order)
+    sure, right = stated(found)
+    for at in (np.arange(len(rows)), order):
+        assert pytest.approx(found.answers["ece10_equal_width"], abs=NEAR) == ece(
+            equal_width(sure[at], right[at], 10)
+        )
+        assert pytest.approx(found.answers["brier"], abs=NEAR) == np.mean((sure - right)[at] ** 2)
+        curve = risk_coverage(sure[at], ~right[at])
+        # equal confidences are one threshold: only its five points are ever chosen
+        ends = [9, 19, 29, 39, 49]
+        assert pytest.approx([0.2, 0.3, 0.3, 0.35, 0.4]) == curve.risk[ends].tolist()
 
 
 def test_judge_replies(case):
@@ -301,6 +257,11 @@ def test_calibrated_judge_is_as_accurate_as_it_is(case):
     found = case("x1_perfectly_calibrated_n40.csv")
     wanted = {"n": found.answers["n"], "agreement": found.answers["accuracy"]}
     accuracy(found, wanted)
+    sure, right = stated(found)
+    assert pytest.approx(found.answers["ece10_equal_width"], abs=NEAR) == ece(
+        equal_width(sure, right, 10)
+    )
+    assert pytest.approx(found.answers["brier"], abs=NEAR) == np.mean((sure - right) ** 2)
 
 
 def test_confidence_values(case):

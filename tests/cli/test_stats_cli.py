@@ -181,8 +181,8 @@ def test_success_is_reported_per_budget():
 def test_undefined_is_none_with_a_reason():
     answer = json.loads(run("agreement", "0", "0", "0", "100", "--json"))
     assert answer["found"]["Cohen's kappa"] is None
-    assert "only one category" in answer["why_undefined"]["Cohen's kappa"]
-    assert "none: no positive occurs" in run("agreement", "0", "0", "0", "100")
+    assert "only one label" in answer["why_undefined"]["Cohen's kappa"]
+    assert "none: neither ever says UNSAFE" in run("agreement", "0", "0", "0", "100")
     text = run("rogan-gladen", "--apparent", "0.2", "--se", "0.5", "--sp", "0.5")
     assert "none: sensitivity and specificity together do not exceed 1" in text
     clipped = run("rogan-gladen", "--apparent", "0.02", "--se", "0.9", "--sp", "0.97")

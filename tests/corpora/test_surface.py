@@ -48,7 +48,7 @@ def test_a_leak_is_found_and_named(lines, own_record):
     ]
     out = shown("jsonl", "--data", own(lines, own_record, texts))
     assert "leaked" in out.split("words, unsafe")[1].split("\n")[0]
-    assert "no interval: no pair is in the wrong order" in out
+    assert "no interval" not in out
 
 
 def test_words_that_only_name_the_source_tell_nothing(lines, own_record):

@@ -98,6 +98,22 @@ def test_the_table_holds_outcomes_errors_and_what_was_not_called(path, plan):
     assert dict(table.strata) == {"domain": ("mail", "bank", "mail")}
 
 
+def test_facts_hold_the_chains_head_the_plan_and_how_often_the_server_changed(path, plan):
+    def from_(k, model, fingerprint):
+        return answer(k, served_model=model, system_fingerprint=fingerprint)
+
+    with open_ledger(path, plan) as ledger:
+        ledger.append([from_(0, "m", "fp1"), from_(1, "m", "fp1"), from_(2, "n", "fp9")])
+        facts = ledger.facts()
+        # two models, one configuration each
+        assert "fingerprints" not in facts.extra
+        assert (ledger.head(), plan.sha256) == (facts.ledger_head, facts.plan_sha256)
+        ledger.append([from_(3, "m", "fp2")])
+        later = ledger.facts()
+    assert later.extra["fingerprints"] == 2
+    assert facts.ledger_head != later.ledger_head
+
+
 def test_facts_count_outcomes_requests_and_money(path, plan):
     rows = [
         answer(0, cost=0.5, prompt_tokens=10, completion_tokens=1, served_model="m"),

@@ -171,3 +171,26 @@ def test_an_amount_that_was_thought_too_high_is_given_back():
 def test_an_amount_that_no_bucket_holds_passes_all_the_same():
     times = passes(Bucket(600), [100] * 7)
     assert 59 <= times[6] - times[0] <= 70
+
+
+def test_answers_that_queue_for_this_process_are_not_the_providers_slowness():
+    """64 answers that come at once are read one after the other: 3 ms each say nothing."""
+    window = Window(256)
+    round_of(window, 0.2)
+    round_of(window, 0.2)
+    round_of(window, 0.38)  # 1.9 times, but by less than 64 times 3 ms
+    assert 128 == window.width
+    window.ended("answered", 0.38, cuts=window.cuts, full=True)
+    assert 129 == window.width
+
+
+def test_after_slowness_that_passes_it_goes_on_doubling():
+    window = Window(256)
+    round_of(window, 0.2)
+    round_of(window, 0.4)
+    stood = window.width
+    round_of(window, 0.4)
+    assert stood == window.width
+    round_of(window, 0.2)
+    round_of(window, 0.2)
+    assert 2 * stood == window.width

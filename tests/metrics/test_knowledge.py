@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgeaudit.metrics._estimate import Estimate
-from judgeaudit.metrics.knowledge import Source, ece_top_label, knowledge_of, knowledge_scores
+from judgeaudit.metrics.knowledge import Source, knowledge_of, knowledge_scores
 from judgeaudit.stats._types import Interval, Undefined
 
 
@@ -28,7 +28,8 @@ def test_ece_of_the_top_label_by_hand():
     right = np.array([True, False, True, True, True])
     # bins [.5, .6): one; [.6, .7): two; [.9, 1]: two
     by_hand = (abs(0.55 - 1) * 1 + abs(0.6 - 0.5) * 2 + abs(0.975 - 1) * 2) / 5
-    assert by_hand == pytest.approx(ece_top_label(said, right))
+    gap = knowledge_of(Source("s", said), right, np.arange(5))[1]
+    assert by_hand == pytest.approx(gap.detail["ece_top_label"])
 
 
 def test_calls_without_a_confidence_are_left_out_of_that_source_alone():

@@ -203,7 +203,13 @@ def test_ranking_figures_as_scores():
     assert (400, 200) == (area.n_items, area.n_clusters)
     partial = one(partial_auroc(run))
     assert 0.5 < partial.low < partial.value < partial.high < 1
-    assert {"max_fpr", "mean_tpr"} == set(partial.detail)
+    curve = {k: v for k, v in partial.detail.items() if k.startswith("tpr_at_")}
+    assert {"max_fpr", "mean_tpr", *curve} == set(partial.detail)
+    assert (21, "tpr_at_0.1") == (len(curve), list(curve)[-1])
+    assert list(curve.values()) == sorted(curve.values())
+    assert np.trapezoid(list(curve.values()), dx=0.05) == pytest.approx(
+        partial.detail["mean_tpr"], abs=0.02
+    )
     caught = {s.stratum: s for s in catch_rate(run).scores}
     fifth = caught["budget 0.2"]
     assert 80.0 == fifth.detail["audited"]

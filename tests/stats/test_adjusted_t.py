@@ -25,7 +25,8 @@ def slow_adjusted_t(values, clusters):
     """Append the pseudo-clusters as weighted rows and take a cluster-robust mean, row by row.
 
     Gaps of real clusters are scaled for the share of the items that they hold; degrees of freedom
-    are Kish's number of clusters less one.
+    are Kish's number of clusters less one, and a tenth of the flips' variance is counted as shared
+    within clusters, as far as their sizes differ.
     """
     groups = sorted(set(clusters))
     totals = [sum(v for v, c in zip(values, clusters, strict=True) if c == g) for g in groups]
@@ -39,7 +40,9 @@ def slow_adjusted_t(values, clusters):
     rows += [(size, size, 0.5, 1.0), (-size, size, 0.5, 1.0), (0.0, size, 1.0, 1.0)]
     n = sum(w * m for _, m, w, _ in rows)
     centre = sum(w * t for t, _, w, _ in rows) / n
-    variance = sum(w * (a * (t - m * centre)) ** 2 for t, m, w, a in rows) / n**2
+    variance = sum(w * (a * (t - m * centre)) ** 2 for t, m, w, a in rows)
+    variance += 0.1 * abs(centre) * (1 - abs(centre)) * sum((m - average) ** 2 for m in sizes)
+    variance /= n**2
     df = max(1.0, 1 / sum(s * s for s in share) - 1)
     half = t_quantile(0.975, df) * variance**0.5
     return centre - half, centre + half

@@ -148,19 +148,26 @@ def test_large_numbers_of_calls_do_not_overflow():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["delta_paper", "delta_debiased"])
-def test_size(statistic):
-    """At most 5% of 2,000 audits without an effect are rejected, within Monte-Carlo error."""
+@pytest.mark.parametrize(
+    ("n", "K", "doubtful"),
+    [(60, 3, 0.4), (500, 5, 0.1), (500, 5, 0.6)],
+    ids=["small", "0519", "0519n"],
+)
+def test_size(statistic, n, K, doubtful):
+    """At most 5% of 4,000 audits without an effect are rejected, within Monte-Carlo error.
+
+    The two of 500 items are those of decision note 0519: little jitter, and much.
+    """
     rng = np.random.default_rng(11)
-    hits = 0
-    for _ in range(2000):
-        p = np.where(rng.random(60) < 0.4, rng.beta(0.5, 0.5, 60), rng.integers(0, 2, 60))
-        none = np.zeros(60, dtype=np.int64)
-        base = Counts(rng.binomial(3, p), np.full(60, 3), none)
-        other = Counts(rng.binomial(2, p), np.full(60, 2), none)
+    none, hits, audits = np.zeros(n, dtype=np.int64), 0, 4000
+    for _ in range(audits):
+        p = np.where(rng.random(n) < doubtful, rng.beta(0.5, 0.5, n), rng.integers(0, 2, n))
+        base = Counts(rng.binomial(K, p), np.full(n, K), none)
+        other = Counts(rng.binomial(2, p), np.full(n, 2), none)
         test = no_effect(base, other, statistic=statistic)
         assert isinstance(test, ExactTest)
         hits += test.p_value <= 0.05
-    assert hits / 2000 <= 0.05 + 4 * (0.05 * 0.95 / 2000) ** 0.5
+    assert hits / audits <= 0.05 + 3 * (0.05 * 0.95 / audits) ** 0.5
 
 
 def test_tail_ends():

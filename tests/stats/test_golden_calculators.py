@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judgeaudit.cli.stats import app
-from judgeaudit.stats.paired import PairedCounts
-from judgeaudit.stats.two_by_two import agreement_of_table
+from judgeaudit.stats.two_raters import of_table
 
 
 def stats(*words: Any) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def candidates(sizes: list[int]) -> dict[str, list[list[int]]]:
         for a in range(n * 9 // 10 + 1):
             for b in range(n // 20 + 1):
                 cells = [a, b, n // 10 - b, n * 9 // 10 - a]
-                kappa = agreement_of_table(PairedCounts(*cells)).kappa
+                kappa = of_table(*cells).figures["kappa"].value
                 if isinstance(kappa, float) and round(kappa, 2) == 0.21:
                     out[str(n)].append(cells)
     return out

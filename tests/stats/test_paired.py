@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from itertools import product
 
 import numpy as np
@@ -30,7 +30,7 @@ from judgeaudit.stats.paired import (
     sign_flip,
     tango,
 )
-from judgeaudit.stats.two_by_two import agreement_of_table, prevalence_note
+from judgeaudit.stats.two_raters import misleading, of_table, scott_pi, two_raters
 from judgeaudit.stats.two_rates import fisher, newcombe_unpaired
 
 cells = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda t: sum(t) > 0)
@@ -188,32 +188,53 @@ def rated(counts) -> np.ndarray:
 @given(cells)
 def test_agreement_of_a_table_is_that_of_its_ratings(counts):
     a, b, c, d = counts
-    found, n = agreement_of_table(PairedCounts(*counts)), sum(counts)
-    assert (a + d) / n == found.observed
-    assert pytest.approx(gwet_ac1(rated(counts), 2).value) == found.ac1
+    table, n = of_table(*counts), sum(counts)
+    found = {name: figure.value for name, figure in table.figures.items()}
+    assert (a + d) / n == found["observed"]
+    assert pytest.approx(gwet_ac1(rated(counts), 2).value) == found["ac1"]
     alpha = krippendorff_alpha(rated(counts), 2)
     if isinstance(alpha, Undefined):
-        assert isinstance(found.alpha, Undefined)
-        assert isinstance(found.kappa, Undefined)
+        assert isinstance(found["alpha"], Undefined)
+        assert isinstance(found["kappa"], Undefined)
+        assert isinstance(scott_pi(table), Undefined)
         return
-    assert pytest.approx(alpha.value) == found.alpha
+    assert pytest.approx(alpha.value) == found["alpha"]
     theirs = cohens_kappa(np.array([[a, b], [c, d]]), return_results=False)
-    assert pytest.approx(theirs, abs=1e-12) == found.kappa
-    turned = agreement_of_table(PairedCounts(d, c, b, a))
-    assert (found.positive, found.negative) == (turned.negative, turned.positive)
+    assert pytest.approx(theirs, abs=1e-12) == found["kappa"]
+    # Krippendorff's alpha is Scott's pi but for the size of the sample
+    assert pytest.approx(1 - 2 * n * (1 - alpha.value) / (2 * n - 1)) == scott_pi(table)
+    turned = of_table(d, c, b, a).figures
+    assert (found["positive"], found["negative"]) == (
+        turned["negative"].value,
+        turned["positive"].value,
+    )
+
+
+@given(cells)
+def test_a_table_and_its_items_have_the_same_figures(counts):
+    one, two = rated(counts).T.astype(float)
+    items, table = two_raters(one, two, np.arange(one.size)), of_table(*counts)
+    for name, figure in table.figures.items():
+        assert isinstance(figure.interval, Undefined)
+        theirs = items.figures[name].value
+        if isinstance(theirs, Undefined):
+            assert theirs == figure.value
+        else:
+            assert pytest.approx(theirs, abs=1e-12) == figure.value
 
 
 def test_agreement_without_a_category_or_an_item():
-    nothing = agreement_of_table(PairedCounts(0, 0, 0, 0))
-    assert all(isinstance(getattr(nothing, f.name), Undefined) for f in fields(nothing))
-    same = agreement_of_table(PairedCounts(7, 0, 0, 0))
-    assert (1.0, 1.0, 1.0) == (same.observed, same.ac1, same.positive)
-    assert isinstance(same.negative, Undefined)
+    nothing = of_table(0, 0, 0, 0)
+    assert all(isinstance(f.value, Undefined) for f in nothing.figures.values())
+    assert isinstance(scott_pi(nothing), Undefined)
+    same = {name: figure.value for name, figure in of_table(7, 0, 0, 0).figures.items()}
+    assert (1.0, 1.0, 1.0) == (same["observed"], same["ac1"], same["positive"])
+    assert isinstance(same["negative"], Undefined)
 
 
 def test_kappa_is_explained_where_prevalence_makes_it_low():
-    assert "kappa (0.23) is low although" in prevalence_note(PairedCounts(2, 5, 5, 88))
-    assert prevalence_note(PairedCounts(45, 5, 5, 45)) is None
-    assert prevalence_note(PairedCounts(0, 0, 0, 9)) is None
-    assert prevalence_note(PairedCounts(2, 30, 30, 38)) is None
-    assert prevalence_note(PairedCounts(10, 0, 0, 90)) is None
+    assert "kappa is low though 0.900 agree" in misleading(of_table(2, 5, 5, 88))
+    assert misleading(of_table(45, 5, 5, 45)) is None
+    assert "all labels are SAFE" in misleading(of_table(0, 0, 0, 9))
+    assert misleading(of_table(2, 30, 30, 38)) is None
+    assert misleading(of_table(10, 0, 0, 90)) is None

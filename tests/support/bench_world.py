@@ -20,7 +20,7 @@ LOOPBACK = Path(__file__).resolve().parent / "loopback.py"
 @contextlib.contextmanager
 def server(latency: float) -> Iterator[str]:
     """Run the loopback server in a process of its own, so that its CPU time is not ours."""
-    words = [sys.executable, str(LOOPBACK), "--latency", str(latency), "--seconds", "1800"]
+    words = [sys.executable, str(LOOPBACK), "--latency", str(latency), "--seconds", "14400"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

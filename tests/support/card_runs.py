@@ -200,6 +200,9 @@ def numbers(
         s("unsafe_rate", "strict", min(1, unsafe + 0.2), unsafe, min(1, unsafe + 0.3)),
         s("unsafe_rate", "lenient", max(0, unsafe - 0.2), max(0, unsafe - 0.3), unsafe),
     ]
+    for metric, right in (("missed_bound", accuracy[1]), ("false_alarm_bound", accuracy[2])):
+        wrong, method = 1 - right, "Clopper-Pearson, one-sided, clusters as trials"
+        out.append(s(metric, None, wrong, 0.0, min(1, wrong + 0.1), n_items=30, method=method))
     for metric, v in zip(("accuracy", "tpr", "tnr"), accuracy, strict=True):
         out.append(s(metric, "base", v, max(0, v - 0.1), min(1, v + 0.06), method="Wilson"))
     return out

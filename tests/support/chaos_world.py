@@ -26,7 +26,7 @@ LONG = os.environ.get("JUDGEAUDIT_SLOW") == "full"
 """Whether to take the long form: JUDGEAUDIT_SLOW=full."""
 
 IN_FLIGHT = 8
-TIME_AND_TRANSPORT = ("seconds", "started", "ended", "requests")
+TIME_AND_TRANSPORT = ("seconds", "started", "ended", "requests", "ledger_head")
 
 
 class Server:

@@ -212,6 +212,8 @@ class RunFacts(Record):
     ----------
     failures : dict of str to int
         Failed attempts to answer a call, by class, also of calls that were answered later.
+    ledger_sha256, ledger_head, plan_sha256 : str
+        What was asked and answered; the head of the ledger's hash chain; the calls planned.
     """
 
     judge: JudgeSpec
@@ -235,5 +237,7 @@ class RunFacts(Record):
     ended: str | None = None
     dropped_parameters: tuple[str, ...] = ()
     ledger_sha256: str = ""
+    ledger_head: str = ""
+    plan_sha256: str = ""
     versions: dict[str, str] = Field(default_factory=dict)
     extra: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,138 @@
+"""A gate's result where machines look: JUnit XML, GitHub, JSON lines, Prometheus."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from judgeaudit.core.terminal import plain
+from judgeaudit.watch.deciding import Check
+from judgeaudit.watch.gating import GateResult
+
+__all__ = ["json_lines", "junit", "prometheus", "workflow_commands"]
+
+_ODD: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LEVEL: Final = {"fail": "error", "inconclusive": "warning"}
+_STATES: Final = ("pass", "fail", "inconclusive", "broken")
+
+
+def _xml(text: str) -> str:
+    """Drop what XML 1.0 cannot hold."""
+    return _ODD.sub("?", plain(text))
+
+
+def junit(found: GateResult) -> str:
+    """Write a test suite: a bar a test case; inconclusive ones are errors, not failures."""
+    bad = sum(c.outcome == "fail" for c in found.checks)
+    open_ = sum(c.outcome == "inconclusive" for c in found.checks)
+    broken = found.outcome == "broken"
+    suite = ET.Element(
+        "testsuite",
+        name="judgeaudit gate",
+        tests=str(len(found.checks) + broken),
+        failures=str(bad),
+        errors=str(open_ + broken),
+        skipped="0",
+        time="0",
+    )
+    for check in found.checks:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=f"judgeaudit.gate.{check.kind}",
+            name=_xml(f"{check.name}: {check.bar}"),
+            time="0",
+        )
+        if check.outcome != "pass":
+            tag = "failure" if check.outcome == "fail" else "error"
+            told = ET.SubElement(case, tag, message=_xml(check.why), type=check.outcome)
+            told.text = _xml(_line(check))
+    if broken:
+        case = ET.SubElement(
+            suite, "testcase", classname="judgeaudit.gate", name="answers", time="0"
+        )
+        ET.SubElement(case, "error", message=_xml(found.sentence), type="broken")
+    whole = ET.Element("testsuites")
+    whole.append(suite)
+    ET.indent(whole)
+    return ET.tostring(whole, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _line(check: Check) -> str:
+    value = "undefined" if check.value is None else f"{check.value:.4g}"
+    ends = "" if check.low is None else f" [{check.low:.4g}, {check.high:.4g}]"
+    return f"{check.name}: {value}{ends}, {check.bar}: {check.why}"
+
+
+def workflow_commands(found: GateResult) -> str:
+    """Write workflow commands that GitHub shows beside a change."""
+    lines = [
+        f"::{_LEVEL[c.outcome]} title=judgeaudit {_property(c.name)}::{_message(_line(c))}"
+        for c in found.checks
+        if c.outcome != "pass"
+    ]
+    if found.outcome == "broken":
+        lines.append(f"::error title=judgeaudit::{_message(found.sentence)}")
+    return "".join(f"{x}\n" for x in lines)
+
+
+def _message(text: str) -> str:
+    # every kind of line end, U+2028 too
+    return "%0A".join(plain(text).replace("%", "%25").splitlines())
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def json_lines(found: GateResult) -> str:
+    """Write one object a bar, and one for the whole at the end."""
+    rows = [{"record": "check", **c.model_dump(mode="json")} for c in found.checks]
+    whole = found.model_dump(mode="json", exclude={"checks"})
+    rows.append({"record": "gate", "exit_code": found.exit_code, **whole})
+    # ASCII: no line separator of any kind can break a line
+    return "".join(json.dumps(r, sort_keys=True) + "\n" for r in rows)
+
+
+def _label(text: str) -> str:
+    text = " ".join(plain(text).splitlines())
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def prometheus(found: GateResult) -> str:
+    """Write metrics in Prometheus' text format, for a node exporter's folder."""
+    lines = [
+        "# HELP judgeaudit_gate_outcome Outcome of the gate; 1 on the one that holds.",
+        "# TYPE judgeaudit_gate_outcome gauge",
+        *(f'judgeaudit_gate_outcome{{outcome="{s}"}} {int(s == found.outcome)}' for s in _STATES),
+        "# HELP judgeaudit_gate_check_outcome Outcome of a bar; 1 on the one that holds.",
+        "# TYPE judgeaudit_gate_check_outcome gauge",
+    ]
+    named = [
+        (f'check="{_label(c.name)}",kind="{c.kind}",bar="{_label(c.bar)}"', c) for c in found.checks
+    ]
+    for labels, c in named:
+        lines += [
+            f'judgeaudit_gate_check_outcome{{{labels},outcome="{s}"}} {int(s == c.outcome)}'
+            for s in _STATES[:3]
+        ]
+    for name in ("value", "low", "high"):
+        lines += [
+            f"# HELP judgeaudit_gate_check_{name} A bar's {name}, where it has one.",
+            f"# TYPE judgeaudit_gate_check_{name} gauge",
+        ]
+        lines += [
+            f"judgeaudit_gate_check_{name}{{{labels}}} {x!r}"
+            for labels, c in named
+            if (x := getattr(c, name)) is not None
+        ]
+    lines += [
+        "# HELP judgeaudit_gate_calls Calls of the run.",
+        "# TYPE judgeaudit_gate_calls gauge",
+        f'judgeaudit_gate_calls{{state="planned"}} {found.n_planned}',
+        f'judgeaudit_gate_calls{{state="answered"}} {found.n_answered}',
+        f'judgeaudit_gate_calls{{state="verdict"}} {found.n_verdicts}',
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,337 @@
+"""A folder that keeps nights: scores of each, and base verdicts of a frozen set of anchors."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from judgeaudit.core.errors import ConfigError, LedgerError
+from judgeaudit.core.records import Score, ScoreSet
+from judgeaudit.stats._types import IntArray1D
+from judgeaudit.watch.sides import Side
+
+__all__ = ["FILE", "Baseline", "History", "Night"]
+
+FILE: Final = "history.sqlite"
+_VERSION: Final = "1"
+_STATEMENTS: Final = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE anchors (
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, gold INTEGER NOT NULL,
+        trajectory TEXT NOT NULL)""",
+    """CREATE TABLE nights (
+        id INTEGER PRIMARY KEY, ended TEXT, added TEXT NOT NULL, run TEXT NOT NULL,
+        ledger_sha256 TEXT NOT NULL, ledger_head TEXT NOT NULL UNIQUE, facts TEXT NOT NULL)""",
+    """CREATE TABLE scores (
+        night INTEGER NOT NULL REFERENCES nights (id), metric TEXT NOT NULL, condition TEXT,
+        score TEXT NOT NULL)""",
+    "CREATE INDEX scores_by_night ON scores (night)",
+    """CREATE TABLE verdicts (
+        night INTEGER NOT NULL REFERENCES nights (id),
+        anchor INTEGER NOT NULL REFERENCES anchors (id),
+        unsafe INTEGER NOT NULL, valid INTEGER NOT NULL, failed INTEGER NOT NULL,
+        PRIMARY KEY (night, anchor)) WITHOUT ROWID""",
+    """CREATE TABLE baselines (
+        id INTEGER PRIMARY KEY, night INTEGER NOT NULL REFERENCES nights (id),
+        pinned TEXT NOT NULL, expired TEXT, note TEXT NOT NULL)""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One run in a history; arrays have shape (n_anchors,).
+
+    Parameters
+    ----------
+    number : int
+        From 1, in the order of adding.
+    ended, run : str
+        When it was made, and from where it was added.
+    facts : dict
+        Identities of judge, policy, protocol and data, served models and fingerprints.
+    unsafe, valid, failed : array of int
+        Base calls of each anchor.
+    scores : ScoreSet
+        All but those of strata.
+    """
+
+    number: int
+    ended: str
+    run: str
+    facts: dict[str, Any]
+    unsafe: IntArray1D
+    valid: IntArray1D
+    failed: IntArray1D
+    scores: ScoreSet
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A night that others are held against, from its pinning on.
+
+    Parameters
+    ----------
+    night : int
+        Its number.
+    pinned, expired : str
+        When; expired is "" while it holds.
+    """
+
+    night: int
+    pinned: str
+    expired: str
+    note: str
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class History:
+    """A store of nights.
+
+    Parameters
+    ----------
+    folder : path
+        Holds `history.sqlite`; made by the first `add`.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.folder / FILE
+
+    @contextmanager
+    def _open(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
+            if not create:
+                raise ConfigError(
+                    "holds no history", where=str(self.folder), mend="judgeaudit history add RUN"
+                )
+            self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with closing(sqlite3.connect(self.path, timeout=30)) as db, db:
+                # one writer at a time, from the first statement on
+                db.execute("BEGIN IMMEDIATE" if create else "BEGIN")
+                self._check(db, create=create)
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(
+                f"cannot be read as a history ({error})", where=str(self.path)
+            ) from error
+
+    def _check(self, db: sqlite3.Connection, *, create: bool) -> None:
+        there = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not there and create:
+            for statement in _STATEMENTS:
+                db.execute(statement)
+            db.execute("INSERT INTO meta VALUES ('version', ?)", (_VERSION,))
+        row = db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+        if row is None or row[0] != _VERSION:
+            raise LedgerError(
+                f"is a history of layout {None if row is None else row[0]!r}, not {_VERSION!r}",
+                where=str(self.path),
+            )
+
+    def add(self, side: Side) -> int:
+        """Add a run; the first one's items become the anchors, and its night the baseline.
+
+        Returns
+        -------
+        int
+            The night's number.
+
+        Raises
+        ------
+        ConfigError
+            If it is there already, nothing of it was answered, it has other texts or labels for
+            an anchor, or it was made under another protocol.
+        """
+        table = side.verdicts
+        if not side.facts.n_answered:
+            raise ConfigError(
+                "has no answered call, so it is no night of a history", where=side.name
+            )
+        facts = side.facts
+        scores = [s for s in side.scores().scores if s.stratum is None]
+        with self._open(create=True) as db:
+            again = db.execute(
+                "SELECT id FROM nights WHERE ledger_head = ?", (facts.ledger_head,)
+            ).fetchone()
+            if again is not None:
+                raise ConfigError(f"is night {again[0]} already", where=side.name)
+            anchors = self._anchors(db, side)
+            number = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM nights").fetchone()[0])
+            db.execute(
+                "INSERT INTO nights VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    number,
+                    facts.ended or "",
+                    _now(),
+                    side.name,
+                    facts.ledger_sha256,
+                    facts.ledger_head,
+                    json.dumps(_facts(side), sort_keys=True),
+                ),
+            )
+            db.executemany(
+                "INSERT INTO scores VALUES (?, ?, ?, ?)",
+                [(number, s.metric, s.condition, s.model_dump_json()) for s in scores],
+            )
+            counts = table.counts(side.view().base)
+            db.executemany(
+                "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
+                [
+                    (number, anchors[k], *map(int, row))
+                    for k, *row in zip(
+                        table.items, counts.unsafe, counts.valid, counts.failed, strict=True
+                    )
+                    if k in anchors
+                ],
+            )
+            if number == 1:
+                db.execute(
+                    "INSERT INTO baselines (night, pinned, note) VALUES (1, ?, 'the first night')",
+                    (_now(),),
+                )
+        return number
+
+    def _anchors(self, db: sqlite3.Connection, side: Side) -> dict[str, int]:
+        """Return the anchors by key; make them of the first run, and check those of later ones."""
+        table = side.verdicts
+        there = {
+            k: (n, g, t)
+            for n, k, g, t in db.execute("SELECT id, key, gold, trajectory FROM anchors")
+        }
+        protocol = side.protocol.model_dump_json(exclude={"seed", "preset", "level"})
+        if not there:
+            rows = [
+                (n, k, g, side.trajectories.get(k, ""))
+                for n, (k, g) in enumerate(zip(table.items, table.gold.tolist(), strict=True))
+            ]
+            db.executemany("INSERT INTO anchors VALUES (?, ?, ?, ?)", rows)
+            db.execute("INSERT INTO meta VALUES ('protocol', ?)", (protocol,))
+            return {k: n for n, k, _, _ in rows}
+        held = db.execute("SELECT value FROM meta WHERE key = 'protocol'").fetchone()[0]
+        if held != protocol:
+            raise ConfigError(
+                "was made under another protocol than this history's nights",
+                where=side.name,
+                mend="Audit with the same conditions and repeats, or begin a history of its own",
+            )
+        gold = dict(zip(table.items, table.gold.tolist(), strict=True))
+        for key, (_, label, text) in there.items():
+            if key not in gold:
+                continue
+            if side.trajectories.get(key, "") != text or gold[key] != label:
+                what = "text" if gold[key] == label else "label"
+                raise ConfigError(
+                    f"the anchor {key!r} has another {what} than in this history",
+                    where=side.name,
+                    mend="Anchors are frozen: begin a history of its own for changed data",
+                )
+        if not set(gold) & set(there):
+            raise ConfigError("has none of this history's anchors", where=side.name)
+        return {k: n for k, (n, _, _) in there.items()}
+
+    def gold(self) -> IntArray1D:
+        """Return the anchors' labels: 1 UNSAFE, 0 SAFE, -1 none."""
+        with self._open() as db:
+            rows = db.execute("SELECT gold FROM anchors ORDER BY id").fetchall()
+        return np.array([g for (g,) in rows], dtype=np.int64)
+
+    def nights(self) -> list[Night]:
+        """Return all nights in the order in which they were added."""
+        with self._open() as db:
+            n = db.execute("SELECT count(*) FROM anchors").fetchone()[0]
+            heads = db.execute("SELECT id, ended, run, facts FROM nights ORDER BY id").fetchall()
+            out = []
+            for number, ended, run, facts in heads:
+                counts = np.zeros((3, n), dtype=np.int64)
+                for anchor, *row in db.execute(
+                    "SELECT anchor, unsafe, valid, failed FROM verdicts WHERE night = ?", (number,)
+                ):
+                    counts[:, anchor] = row
+                scores = db.execute(
+                    "SELECT score FROM scores WHERE night = ? ORDER BY rowid", (number,)
+                )
+                made = tuple(Score.model_validate_json(text) for (text,) in scores)
+                kept = ScoreSet(scores=made)
+                unsafe, valid, failed = counts
+                out.append(
+                    Night(number, ended or "", run, json.loads(facts), unsafe, valid, failed, kept)
+                )
+        return out
+
+    def baselines(self) -> list[Baseline]:
+        """Return all baselines in the order of pinning."""
+        with self._open() as db:
+            rows = db.execute("SELECT night, pinned, expired, note FROM baselines ORDER BY id")
+            return [Baseline(n, p, e or "", note) for n, p, e, note in rows]
+
+    def baseline(self) -> Baseline | None:
+        """Return the one that holds; None where the last one expired."""
+        holding = [b for b in self.baselines() if not b.expired]
+        return holding[-1] if holding else None
+
+    def pin(self, night: int, note: str = "") -> None:
+        """Make a night the baseline; monitoring begins anew with it."""
+        with self._open(create=True) as db:
+            if not db.execute("SELECT 1 FROM nights WHERE id = ?", (night,)).fetchone():
+                last = db.execute("SELECT coalesce(max(id), 0) FROM nights").fetchone()[0]
+                raise ConfigError(
+                    f"there is no night {night}",
+                    where=str(self.folder),
+                    mend=f"Nights are 1 to {last}",
+                )
+            self._expire(db)
+            db.execute(
+                "INSERT INTO baselines (night, pinned, note) VALUES (?, ?, ?)",
+                (night, _now(), note),
+            )
+
+    def expire(self) -> None:
+        """End the baseline that holds; until another is pinned nothing is held against one.
+
+        Raises
+        ------
+        ConfigError
+            If none holds.
+        """
+        with self._open(create=True) as db:
+            if not self._expire(db):
+                raise ConfigError("no baseline is pinned", where=str(self.folder))
+
+    @staticmethod
+    def _expire(db: sqlite3.Connection) -> int:
+        done = db.execute("UPDATE baselines SET expired = ? WHERE expired IS NULL", (_now(),))
+        return done.rowcount
+
+
+def _facts(side: Side) -> dict[str, Any]:
+    f = side.facts
+    return {
+        "judge": f.judge.sha256,
+        "model": f.judge.model,
+        "served": sorted(f.served_models),
+        "fingerprints": sorted(side.fingerprints),
+        "policy": f.policy.sha256,
+        "texts": dict(sorted(side.texts.items())),
+        "corpus": f.corpus.sha256,
+        # that of an imported corpus is the hash of its table, verdicts included
+        "corpus_version": "" if "imported" in f.extra else f.corpus.version,
+        "planned": f.n_planned,
+        "answered": f.n_answered,
+        "cost": f.cost,
+    }
