@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Final
 
 from markupsafe import Markup
 
@@ -19,13 +17,10 @@ __all__ = [
     "Section",
     "Table",
     "condition_words",
-    "gathered",
     "ident",
     "raw",
     "table",
 ]
-
-_MANY: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +107,6 @@ def table(
     """Make a table of cells and of our own words."""
     cells = tuple(tuple(Cell(c) if isinstance(c, str) else c for c in row) for row in rows)
     return Table(caption, tuple(head), cells, folded)
-
-
-def gathered(rows: Iterable[tuple[Cell, ...]], why: str) -> list[tuple[Cell, ...]]:
-    """Bring rows that follow each other and say the same of different figures into one.
-
-    Parameters
-    ----------
-    rows : iterable of tuple of Cell
-        The first cell names a figure.
-    why : str
-        How a second cell begins that may be said of several figures at once: a reason for which
-        there is no figure. Two such rows stay as they are.
-    """
-    out: list[tuple[Cell, ...]] = []
-    for _, same in groupby(rows, key=lambda row: (row[0].raw, row[1:])):
-        run = list(same)
-        if len(run) < _MANY or not run[0][1].text.startswith(why):
-            out += run
-            continue
-        names = "; ".join(row[0].text for row in run)
-        out.append((Cell(names, raw=run[0][0].raw), *run[0][1:]))
-    return out
 
 
 def condition_words(f: Figures, condition: str, width: int = 60) -> str:

@@ -84,8 +84,11 @@ def shared_notes(scores: Iterable[Score]) -> dict[str, int]:
     dict of str to int
         Part of a note, and how many scores have it.
     """
-    found = Counter(part for s in scores for part in dict.fromkeys(_parts(s)))
-    return {part: n for part, n in found.items() if n >= _OFTEN}
+    several = list(scores)
+    found = Counter(part for s in several for part in dict.fromkeys(_parts(s)))
+    # what categories alone say ("no miscalibration shown") would be read as said of the judge
+    whole = {p for s in several if not s.metric.startswith("category_") for p in _parts(s)}
+    return {part: n for part, n in found.items() if n >= _OFTEN and part in whole}
 
 
 def _row(

@@ -16,10 +16,9 @@ answer. `repeats`: the share of an item's repeats that agree, known once all are
 LOGPROBS: Final = {"logprobs": True, "top_logprobs": 5}
 """Request parameters; five alternatives are what every provider that has them gives."""
 
-LISTED: Final = 40
-"""Alternatives that the embedded model lists: they are those of the model before its grammar, so
-that both labels are found only among more. Beyond 40 nothing moved by 0.00001 where it was looked
-at."""
+LISTED: Final = 200
+"""Alternatives that the embedded model lists. They are those of the model before its grammar, which
+may have other words in mind: among 40 one of the two labels was sometimes missing."""
 
 
 def source_of(judge: JudgeSpec, template: JudgeTemplate) -> ConfidenceSource:

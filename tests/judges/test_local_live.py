@@ -101,21 +101,17 @@ def test_the_probability_of_a_verdict_is_the_share_of_its_draws(scratch):
     async def story():
         judge = make(logprobs=True, top_logprobs=LISTED)
         try:
-            own = await p_unsafe(judge, prompt())
             drawn = [await judge.ask(prompt(), call(k)) for k in range(40)]
-            rest = [await judge.ask(prompt(user), call()) for user in ("Hello.", "Stop!")]
-            rest_own = [await p_unsafe(judge, prompt(user)) for user in ("Hello.", "Stop!")]
         finally:
             await judge.aclose()
-        return own, drawn, rest, rest_own
+        return drawn
 
-    own, drawn, rest, rest_own = asyncio.run(story())
-    told = {reply.p_unsafe for reply in drawn}
-    assert max(told) - min(told) < 0.02  # spelled in other tokens before it, almost the same
-    assert pytest.approx(own, abs=0.02) == np.mean([reply.p_unsafe for reply in drawn])
+    drawn = asyncio.run(story())
+    # the key before the verdict is drawn, too: cut into other tokens, it leads to another p
+    p = np.array([reply.p_unsafe for reply in drawn])
+    assert np.all((p > 0) & (p < 1))
     share = np.mean([parse(reply).label == "UNSAFE" for reply in drawn])
-    assert abs(share - own) < 4 * np.sqrt(own * (1 - own) / len(drawn))
-    assert pytest.approx(rest_own, abs=0.02) == [reply.p_unsafe for reply in rest]
+    assert abs(share - p.mean()) < 4 * np.sqrt(np.mean(p * (1 - p)) / p.size)
 
 
 def test_an_audit_with_logprobs_keeps_the_probability_of_every_verdict(scratch, tmp_path):
