@@ -12,6 +12,9 @@ from judgeaudit.core.errors import ConfigError
 
 __all__ = ["add_to"]
 
+MOST_TABLES = 5_000_000
+"""Tables that an exact test may add up: some seconds and 400 MB."""
+
 _Cells = Annotated[list[str], typer.Argument(metavar="COUNT", help="Counts, in the order named.")]
 _PValues = Annotated[
     list[str], typer.Argument(metavar="[NAME=]P", help="p-values, named or in their order.")
@@ -103,6 +106,11 @@ def _compare_rates(counts: _Cells, *, level: Level = 0.95, as_json: JsonFlag = F
     x1, n1, x2, n2 = _counts(counts, ("X1", "N1", "X2", "N2"), "Give X1 N1 X2 N2")
     calc.events_of(x1, n1, events="X1", trials="N1")
     calc.events_of(x2, n2, events="X2", trials="N2")
+    if min(n1, n2, x1 + x2, n1 + n2 - x1 - x2) > MOST_TABLES:
+        raise ConfigError(
+            f"the exact test would add up more than {MOST_TABLES:,} tables",
+            mend="With so many events, compare the intervals of `stats wilson`",
+        )
     calc.say(
         Answer(
             "compare-rates",

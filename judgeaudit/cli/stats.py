@@ -117,7 +117,7 @@ def sample_size(
     relative_error: Annotated[
         float | None,
         typer.Option(
-            parser=calc.real("--relative-error", 0, above=True),
+            parser=calc.real("--relative-error", 1e-6, 10),
             metavar="E",
             help="Half-width of the interval over the rate; without it: to see one event.",
         ),

@@ -164,13 +164,14 @@ def _show(*, store: _Store, alpha: _Alpha = 0.05, as_json: _Json = False, md: _M
 
 @history.command("check")
 def _check(*, store: _Store, alpha: _Alpha = 0.05, as_json: _Json = False) -> None:
-    """Exit 1 if the judge changed since the baseline, 4 if no baseline is pinned, else 0."""
+    """Exit 1 if the judge changed since the baseline, 4 without one or a night since, else 0."""
     from judgeaudit.watch.monitor import watch
     from judgeaudit.watch.store import History
     from judgeaudit.watch.words import of_history
 
     found = watch(History(store), alpha=alpha)
-    code = 4 if found.baseline is None else 1 if found.first_alarm is not None else 0
+    nothing = found.baseline is None or len(found.nights) < 2
+    code = 1 if found.first_alarm is not None else 4 if nothing else 0
     said = of_history(found).split("\n", 1)[0]
     _out.conclude(found.model_dump_json(indent=1) if as_json else said, code)
 

@@ -14,6 +14,7 @@ from judgeaudit.metrics._words import listed
 from judgeaudit.metrics.jury import Jury, jury_scores
 
 if TYPE_CHECKING:
+    from judgeaudit.corpora._sheet import Sheet
     from judgeaudit.engine.view import LedgerView
 
 __all__ = ["jury_of_runs", "jury_of_table"]
@@ -52,6 +53,11 @@ def jury_of_runs(runs: Sequence[Path | str], *, seed: int = 0) -> ScoreSet:
         raise ConfigError("a run is named twice", mend="Name each once")
     with ExitStack() as stack:
         views = [stack.enter_context(Ledger.open_readonly(p)) for p in paths]
+        # a copy of a folder is no second judge
+        if len({v.head() for v in views}) < len(views):
+            raise ConfigError(
+                "two of these ledgers are copies of one another", mend="Name each run once"
+            )
         level = views[0].meta.protocol.level if views else 0.95
         return jury_scores(_from_views(views, paths), seed=seed, level=level)
 
@@ -136,6 +142,31 @@ def _base_text(view: LedgerView) -> tuple[str, ...]:
     return tuple(r.sha256 for r in view.meta.renderings if r.condition == "base")
 
 
+_ITEM_COLUMNS: Final = ("item", "item_id", "id")
+
+
+def _refuse_repeated(sheet: Sheet) -> None:
+    """Refuse a table in which an item has several rows: they would count as so many items."""
+    from judgeaudit.engine.imported.values import is_blank, text_of
+
+    for at, name in enumerate(sheet.columns):
+        if name.strip().lower() not in _ITEM_COLUMNS:
+            continue
+        first: dict[str, int] = {}
+        for n, cells in enumerate(sheet.rows):
+            if is_blank(cells[at]):
+                continue
+            item = text_of(cells[at])
+            if item in first:
+                raise CorpusError(
+                    f"item {item!r:.60} has a row here and in {sheet.at(first[item])}",
+                    where=sheet.where(n),
+                    mend="A row is an item: keep one condition and one repeat, or name what rows "
+                    "share with --cluster",
+                )
+            first[item] = n
+
+
 def jury_of_table(
     file: Path | str,
     judges: Sequence[str],
@@ -186,6 +217,8 @@ def jury_of_table(
                 where=sheet.place,
                 mend="Name a column of the table",
             )
+    if cluster is None:
+        _refuse_repeated(sheet)
     known = meanings(pairs_of("label", words))
     codes = {"SAFE": 0, "UNSAFE": 1}
 

@@ -44,7 +44,7 @@ def rate_items(p: float, relative_error: float, *, z: float | None = None) -> in
     9508
     """
     z = normal_quantile(0.975) if z is None else z
-    return ceil(z * z * (1 - p) / (relative_error**2 * p))
+    return max(1, ceil(z * z * (1 - p) / (relative_error**2 * p)))
 
 
 def connor_items(

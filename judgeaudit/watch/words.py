@@ -171,6 +171,8 @@ def of_history(found: Watched, *, md: bool = False) -> str:
     new = [f"night {n.number}: another {w}" for n in found.nights for w in n.new]
     if found.baseline is None:
         said = "no baseline is pinned: nothing is decided"
+    elif len(found.nights) < 2:
+        said = f"no night since the baseline, night {found.baseline}: nothing is decided"
     elif found.first_alarm is None:
         said = f"no alarm since the baseline, night {found.baseline}"
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,22 @@ def test_a_table_becomes_a_jury(tmp_path):
     # a errs on 8; b on 3, 4, 8
     assert pytest.approx(1 / 3) == pair.value
     assert (1.0, 1.0, 3.0) == tuple(pair.detail[k] for k in ("both", "first", "second"))
+
+
+def test_an_item_with_several_rows_is_refused(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("Item,a,b\ni1,SAFE,SAFE\ni2,SAFE,UNSAFE\ni1,UNSAFE,SAFE\n")
+    with pytest.raises(CorpusError, match=r"item 'i1' has a row here and in .*--cluster"):
+        jury_of_table(table, ("a", "b"))
+    found = jury_of_table(table, ("a", "b"), cluster="Item")
+    s = found.find("jury_agreement_observed", stratum="a and b")
+    assert (3, 2) == (s.n_items, s.n_clusters)
+
+
+def test_a_copy_of_a_run_is_no_second_judge(runs, tmp_path):
+    shutil.copytree(runs[0], tmp_path / "copy")
+    with pytest.raises(ConfigError, match="copies of one another"):
+        jury_of_runs([runs[0], tmp_path / "copy"])
 
 
 def test_without_labels_a_jury_has_agreement_and_reasons(tmp_path):
