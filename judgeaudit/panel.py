@@ -145,10 +145,9 @@ def run(
         If the audits cannot begin.
     """
     from judgeaudit.engine.control import Controls, RunControl
-    from judgeaudit.engine.door import signals
+    from judgeaudit.engine.door import in_thread, signals
     from judgeaudit.engine.limits import Limits
     from judgeaudit.engine.progress import make_progress
-    from judgeaudit.engine.ways import in_thread
 
     panel = judges if isinstance(judges, Panel) else gather(judges, **choices)
     control = Controls([RunControl() for _ in panel.seats])

@@ -13,7 +13,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from judgeaudit.cards.plots import ticks
+from judgeaudit.cards.plots import svg, ticks
 
 __all__ = ["Axis", "Corner", "Curve", "Flow", "Spot", "flow", "plane", "triangle"]
 
@@ -81,15 +81,6 @@ class Corner:
 
     label: str
     said: str
-
-
-def _svg(name: str, height: int, description: str, body: Sequence[str]) -> Markup:
-    # Parts are made of numbers and escaped text only.
-    head = (
-        f'<svg class="plot {name}" xmlns="http://www.w3.org/2000/svg" width="100%" '
-        f'height="{height}" role="img" aria-label="{escape(description)}">'
-    )
-    return Markup(head + "".join(body) + "</svg>")  # noqa: S704
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle", css: str = "num") -> str:
@@ -162,7 +153,7 @@ def plane(
         body.append(
             f'<circle class="{s.style}" cx="{place:.2f}%" cy="{height:.1f}" r="4.5"></circle>'
         )
-    return _svg(name, below + 22, description, body)
+    return svg(name, below + 22, description, body)
 
 
 def _ribbon(css: str, left: float, right: float, width: float) -> str:
@@ -210,7 +201,7 @@ def flow(
         _text(0, _TOP + _RIBBONS + 8, ends[0][1], "start", "val"),
         _text(100, _TOP + _RIBBONS + 8, ends[1][1], "end", "val"),
     ]
-    return _svg(name, _TOP + _RIBBONS + 14, description, body)
+    return svg(name, _TOP + _RIBBONS + 14, description, body)
 
 
 def _stretched(top: int, height: int) -> str:
@@ -340,4 +331,4 @@ def triangle(
     low = top + height + 16
     body.append(_text(0, low, f"{corners[1].label} {corners[1].said}", "start", "val"))
     body.append(_text(100, low, f"{corners[2].label} {corners[2].said}", "end", "val"))
-    return _svg(name, low + 6, description, body)
+    return svg(name, low + 6, description, body)

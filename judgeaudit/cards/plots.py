@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.words import BAND_EDGES
 
-__all__ = ["Mark", "Row", "Stack", "gauge", "intervals", "stacked", "ticks"]
+__all__ = ["Mark", "Row", "Stack", "gauge", "intervals", "stacked", "svg", "ticks"]
 
 MarkStyle = Literal["dot", "ring", "bar"]
 
@@ -86,8 +86,8 @@ def ticks(lo: float, hi: float, most: int = 5) -> list[float]:
     return [round(k * step, 10) for k in range(first, last + 1)]
 
 
-def _svg(name: str, height: int, description: str, body: Sequence[str]) -> Markup:
-    # Parts are made of numbers and escaped text only.
+def svg(name: str, height: int, description: str, body: Sequence[str]) -> Markup:
+    """Put a plot together; its parts are made of numbers and escaped text only."""
     head = (
         f'<svg class="plot {name}" xmlns="http://www.w3.org/2000/svg" width="100%" '
         f'height="{height}" role="img" aria-label="{escape(description)}">'
@@ -206,7 +206,7 @@ def intervals(
             y = track + (_TRACK // 2 if len(drawn) == 1 else 6 + 10 * n)
             body += _mark(scale, mark, y)
     body += _axis(scale, bottom, number)
-    return _svg(name, bottom + _AXIS, description, body)
+    return svg(name, bottom + _AXIS, description, body)
 
 
 def stacked(name: str, rows: Sequence[Stack], description: str) -> Markup:
@@ -235,7 +235,7 @@ def stacked(name: str, rows: Sequence[Stack], description: str) -> Markup:
                     f'width="{100 * share:.2f}%" height="13"/>'
                 )
             at += share
-    return _svg(name, _TOP + height * len(rows) + 2, description, body)
+    return svg(name, _TOP + height * len(rows) + 2, description, body)
 
 
 def gauge(value: float | None, low: float | None, high: float | None, description: str) -> Markup:
@@ -264,4 +264,4 @@ def gauge(value: float | None, low: float | None, high: float | None, descriptio
         body += [_line("iv dot", scale(x), scale(x), 17, 27) for x in (low, high)]
     if value is not None:
         body.append(f'<circle class="dot" cx="{scale(value)}" cy="22" r="6"/>')
-    return _svg("gauge", 52, description, body)
+    return svg("gauge", 52, description, body)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from judgeaudit.engine.budget import BudgetLike
 from judgeaudit.engine.control import Control, Decide, RunControl
@@ -21,7 +21,9 @@ from judgeaudit.engine.runner import Parse, RunSummary, run_plan
 from judgeaudit.engine.throttle import ThrottleLike
 from judgeaudit.judges.base import Judge
 
-__all__ = ["HANGUP", "run_plan_closing", "run_plan_sync", "signals"]
+__all__ = ["HANGUP", "in_thread", "run_plan_closing", "run_plan_sync", "signals"]
+
+T = TypeVar("T")
 
 HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)
 """The terminal was closed; not every system has it."""
@@ -95,8 +97,6 @@ def run_plan_sync(
     control = control or RunControl()
     progress = progress or SilentProgress()
     limits = limits or Limits()
-    done: list[RunSummary] = []
-    raised: list[BaseException] = []
 
     async def story() -> RunSummary:
         return await run_plan_closing(
@@ -115,16 +115,27 @@ def run_plan_sync(
             close_judge=close_judge,
         )
 
+    with signals(control, progress, limits):
+        return in_thread(story)
+
+
+def in_thread(story: Callable[[], Awaitable[T]]) -> T:
+    """Run in an event loop of its own, in a thread of its own: also where one is running."""
+    done: list[T] = []
+    raised: list[BaseException] = []
+
+    async def told() -> T:
+        return await story()
+
     def target() -> None:
         try:
-            done.append(asyncio.run(story()))
+            done.append(asyncio.run(told()))
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
             raised.append(error)
 
-    thread = threading.Thread(target=target, name="judgeaudit-run", daemon=True)
-    with signals(control, progress, limits):
-        thread.start()
-        thread.join()
+    thread = threading.Thread(target=target, name="judgeaudit-loop", daemon=True)
+    thread.start()
+    thread.join()
     if raised:
         raise raised[0]
     return done[0]

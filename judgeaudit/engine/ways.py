@@ -10,19 +10,18 @@ what would hold that loop up (files, scoring) in a thread beside it. See
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec
-from judgeaudit.engine.door import run_plan_closing, run_plan_sync
+from judgeaudit.engine.door import in_thread, run_plan_closing, run_plan_sync
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.summary import RunSummary
 from judgeaudit.judges.base import Judge
 
-__all__ = ["Blocking", "OnLoop", "Way", "at_once", "in_thread"]
+__all__ = ["Blocking", "OnLoop", "Way", "at_once"]
 
 T = TypeVar("T")
 
@@ -118,25 +117,3 @@ def at_once(story: Coroutine[Any, None, T]) -> T:
         return end.value  # type: ignore[no-any-return]
     story.close()
     raise RuntimeError("a story that is told at once waited for something")
-
-
-def in_thread(story: Callable[[], Awaitable[T]]) -> T:
-    """Run in an event loop of its own, in a thread of its own: also where one is running."""
-    done: list[T] = []
-    raised: list[BaseException] = []
-
-    async def told() -> T:
-        return await story()
-
-    def target() -> None:
-        try:
-            done.append(asyncio.run(told()))
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            raised.append(error)
-
-    thread = threading.Thread(target=target, name="judgeaudit-loop", daemon=True)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
-    return done[0]

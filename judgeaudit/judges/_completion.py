@@ -13,12 +13,11 @@ from typing import Any, Final
 
 from judgeaudit.core.records import Reply
 from judgeaudit.judges._logprobs import truth_probability, verdict_probability
+from judgeaudit.judges._salvage import count
 from judgeaudit.judges._text import storable
 
 __all__ = ["NoCompletionError", "load_json", "read_completion"]
 
-_MOST: Final = 2**53
-"""Counts above are no counts of tokens, and not every table can hold them."""
 _THOUGHT: Final = re.compile(r"\s*<(?P<tag>think|thinking)>")
 
 
@@ -80,7 +79,7 @@ def read_completion(
     usage = body.get("usage")
     used = usage if isinstance(usage, dict) else {}
     # a server that does not count says 0; no prompt is empty
-    counted = _whole(used.get("prompt_tokens")) or None
+    counted = count(used.get("prompt_tokens")) or None
 
     def text(value: object) -> str | None:
         return scrub(storable(value)) if isinstance(value, str) else None
@@ -99,7 +98,7 @@ def read_completion(
         system_fingerprint=text(body.get("system_fingerprint")),
         request_id=text(request_id) or text(body.get("id")),
         prompt_tokens=counted,
-        completion_tokens=_whole(used.get("completion_tokens")) if counted else None,
+        completion_tokens=count(used.get("completion_tokens")) if counted else None,
         seconds=seconds,
         **verdict_probability(choice, exact=exact),
         **truth_probability(choice),
@@ -137,9 +136,3 @@ def _split(content: str) -> tuple[str | None, str]:
         return None, content
     thought, closing, rest = content[opened.end() :].partition(f"</{opened['tag']}>")
     return (thought, rest) if closing else (None, content)
-
-
-def _whole(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < _MOST else None

@@ -6,7 +6,7 @@ import numpy as np
 
 from judgeaudit.stats._types import FloatArray1D, Interval, Undefined
 from judgeaudit.stats.clusters import ClusterSums
-from judgeaudit.stats.intervals import normal_quantile
+from judgeaudit.stats.intervals import normal_cdf, normal_quantile
 
 __all__ = ["BCA", "MINIMUM_CONTRIBUTING", "bca", "resampled_means"]
 
@@ -123,12 +123,6 @@ def bca(
     ends = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         moved = bias + normal_quantile(tail)
-        ends.append(_normal_cdf(bias + moved / (1 - acceleration * moved)))
+        ends.append(normal_cdf(bias + moved / (1 - acceleration * moved)))
     low, high = np.quantile(draws, ends)
     return Interval(float(low), float(high), level, BCA)
-
-
-def _normal_cdf(x: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(x))

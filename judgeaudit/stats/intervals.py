@@ -19,6 +19,7 @@ __all__ = [
     "clustered_wilson",
     "effective_number",
     "kish_number",
+    "normal_cdf",
     "normal_quantile",
     "rate_upper",
     "t_quantile",
@@ -48,6 +49,22 @@ def normal_quantile(probability: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(probability))
+
+
+def normal_cdf(x: float) -> float:
+    """Probability that a standard normal number is at most `x`.
+
+    Parameters
+    ----------
+    x : float
+
+    Returns
+    -------
+    float
+    """
+    from scipy.special import ndtr
+
+    return float(ndtr(x))
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from judgeaudit.core.table import Counts
 from judgeaudit.stats import pairs
 from judgeaudit.stats._types import FloatArray1D, IntArray1D
 from judgeaudit.stats.exact import ExactTest, no_effect
-from judgeaudit.stats.intervals import normal_quantile
+from judgeaudit.stats.intervals import normal_cdf, normal_quantile
 
 __all__ = [
     "Excess",
@@ -285,13 +285,7 @@ def _by_simulation(
     precision = np.exp(-(probits**2)) / (np.array(share) * (1 - np.array(share)))
     slope, intercept = np.polyfit(roots, probits, 1, w=np.sqrt(precision))
     n = ceil(((normal_quantile(power) - intercept) / slope) ** 2)
-    return ItemPlan(low, high, n, _phi(float(intercept + slope * sqrt(n))))
-
-
-def _phi(x: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(x))
+    return ItemPlan(low, high, n, normal_cdf(float(intercept + slope * sqrt(n))))
 
 
 def simulated_power(
