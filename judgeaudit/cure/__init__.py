@@ -1,0 +1,1 @@
+"""From diagnosis to cure: the words that flip a judge, its hardening, how far wording steers it."""

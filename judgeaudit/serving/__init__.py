@@ -1,0 +1,1 @@
+"""A judge behind doors that others already know: an OpenAI-compatible endpoint on loopback."""
