@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,6 +36,8 @@ NUMBERS = {"ignore_unknown_options": True}
 
 EXACT = "Clopper and Pearson 1934, Biometrika 26"
 CLUSTERS = "trials must be independent: related items (variants of one scenario) count as one"
+
+_COUNTED = 10**15  # whole numbers above this are read by nobody digit by digit
 
 Value = float | int | str | None
 
@@ -206,7 +209,7 @@ def say(answer: Answer, *, as_json: bool) -> None:
         )
         return
     width = max(len(name) for name in (*answer.found, "formula"))
-    lines = [f"{name:<{width}}  {_shown(value)}" for name, value in answer.found.items()]
+    lines = [f"{name:<{width}}  {_shown(value, name)}" for name, value in answer.found.items()]
     lines += [
         "",
         f"{'formula':<{width}}  {answer.formula}",
@@ -216,13 +219,16 @@ def say(answer: Answer, *, as_json: bool) -> None:
     typer.echo("\n".join(lines))
 
 
-def _shown(value: Value | Undefined) -> str:
+def _shown(value: Value | Undefined, name: str = "") -> str:
     from judgeaudit.stats import Undefined as Missing
 
     if isinstance(value, Missing):
         return f"none: {value.reason}"
     if value is None or isinstance(value, str):
         return value or "none"
-    if isinstance(value, int):
+    if isinstance(value, int) and abs(value) <= _COUNTED:
         return f"{value:,}"
+    if value == 0 and name == "p":
+        # no test gives certainty: the number is smaller than a float can be
+        return f"below {sys.float_info.min:.0e}"
     return f"{value:.6g}"

@@ -197,3 +197,8 @@ def test_the_inverse_names_the_trials_that_would_show_it():
     assert "58,403,975 independent trials" in text
     assert "--relative-error" in run("sample-size", "0.01")
     assert "read the upper limit" in run("deployment", "100", "--events", "0", "--trials", "30")
+
+
+def test_numbers_too_small_or_too_long_are_not_printed_as_certainty():
+    assert "below 2e-308" in run("compare", "0", "1000000", "0", "0").splitlines()[0]
+    assert run("sample-size", "1e-300").splitlines()[0].endswith("2.99573e+300")

@@ -50,9 +50,16 @@ def name_of(value: object, role: str, where: str) -> str:
             raise CorpusError(
                 f"{role} {_shown(name)} holds half a surrogate pair", where=where
             ) from None
-    if name != name.strip() or len(name) > _LONGEST:
-        what = f"has {len(name)} characters" if len(name) > _LONGEST else "has blanks at an end"
-        raise CorpusError(f"{role} {name[:40]!r} {what}", where=where, mend="Write it without")
+    if len(name) > _LONGEST:
+        raise CorpusError(
+            f"{role} {name[:40]!r}… has {len(name)} characters",
+            where=where,
+            mend=f"Give it a name of at most {_LONGEST}, or name another column",
+        )
+    if name != name.strip():
+        raise CorpusError(
+            f"{role} {name[:40]!r} has blanks at an end", where=where, mend="Write it without"
+        )
     if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in name):
         raise CorpusError(f"{role} {_shown(name)} holds control characters", where=where)
     return name
