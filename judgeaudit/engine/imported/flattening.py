@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError
+from judgeaudit.corpora._paths import NOTHING, scalars, walk
 from judgeaudit.corpora._read import Source, decoded, open_source, records
 from judgeaudit.corpora._sheet import read_sheet
 from judgeaudit.engine.imported.choices import pairs_of
@@ -103,7 +104,7 @@ def flatten(
     fields = [_field(name, said) for name, said in pairs_of("field", _head_first(field))]
     found = [placed for file in files for placed in _records(open_source(str(file)))]
     if not fields:
-        fields = [_Field(name, name, None) for name in _scalars(r for _, r in found)]
+        fields = [_Field(name, name, None) for name in scalars(r for _, r in found)]
     _known(fields, [r for _, r in found])
     rows = [(where, {f.name: _cell(f, r, where) for f in fields}) for where, r in found]
     columns = [f.name for f in fields]
@@ -170,9 +171,9 @@ def _column(name: str, there: Sequence[str], flag: str) -> str:
 
 def _known(fields: Sequence[_Field], found: Sequence[dict[str, Any]]) -> None:
     for f in fields:
-        if any(_walk(r, f.path) is not _NOTHING for r in found):
+        if any(walk(r, f.path) is not NOTHING for r in found):
             continue
-        there = [*_scalars(found), *_OWN]
+        there = [*scalars(found), *_OWN]
         close = difflib.get_close_matches(f.path, there, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ConfigError(
@@ -230,43 +231,9 @@ def _keyed(source: Source) -> dict[str, dict[str, Any]] | None:
     return dict(found)
 
 
-_NOTHING: Final = object()
-
-
-def _walk(record: dict[str, Any], path: str) -> Any:
-    """Return what stands at a path; a field of the whole name wins over fields in each other."""
-    if path in record:
-        return record[path]
-    here: Any = record
-    for part in path.split("."):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and part.isdecimal() and int(part) < len(here):
-            here = here[int(part)]
-        else:
-            return _NOTHING
-    return here
-
-
-def _scalars(found: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the paths of all fields that hold no other, in the order in which they come."""
-    seen: dict[str, None] = {}
-
-    def go(value: dict[str, Any], before: str) -> None:
-        for name, inner in value.items():
-            if isinstance(inner, dict):
-                go(inner, f"{before}{name}.")
-            elif not isinstance(inner, list) and name and not name.startswith("@"):
-                seen[before + name] = None
-
-    for record in found:
-        go(record, "")
-    return list(seen)
-
-
 def _cell(field: _Field, record: dict[str, Any], where: str) -> str:
-    value = _walk(record, field.path)
-    if value is _NOTHING or value is None:
+    value = walk(record, field.path)
+    if value is NOTHING or value is None:
         return ""
     if isinstance(value, dict | list):
         raise CorpusError(
