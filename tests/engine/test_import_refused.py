@@ -15,7 +15,6 @@ from import_world import HEAD, NAMED, facts, importing, refused, table
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, CorpusError, JudgeAuditError, LedgerError
-from judgeaudit.engine.ledger import Ledger
 
 take = importing
 

@@ -105,7 +105,7 @@ def test_a_field_without_verdicts_is_refused_and_the_mend_named(took):
     for r in lines:
         r["response"] = {"output": "Bonjour"}
     with pytest.raises(
-        ConfigError, match="no verdict can be read from 'output', such as 'Bonjour'"
+        ConfigError, match=r"no verdict can be read from 'output', such as 'Bonjour'"
     ):
         took({"out.jsonl": lines}, item="vars.id", map=NAMES)
 
@@ -244,7 +244,7 @@ def test_a_run_of_two_models_is_refused(took):
     log = _log("j", [("s", "match", _match("SAFE", "SAFE"))])
     other = json.loads(json.dumps(log))
     other[0]["spec"]["completion_fns"] = ["gpt-y"]
-    with pytest.raises(ConfigError, match="several values of model: 'gpt-x', 'gpt-y'"):
+    with pytest.raises(ConfigError, match=r"several values of model: 'gpt-x', 'gpt-y'"):
         took({"a.jsonl": log, "b.jsonl": other}, one_condition="base")
 
 
@@ -319,7 +319,7 @@ def test_lm_eval_filters_are_chosen_and_filtered_answers_named(took):
         _sample(0, [["I say SAFE, no: UNSAFE"]], filter=name, filtered_resps=[said])
         for name, said in (("first", "SAFE"), ("last", "UNSAFE"))
     ]
-    with pytest.raises(ConfigError, match="several values of filter: 'first', 'last'"):
+    with pytest.raises(ConfigError, match=r"several values of filter: 'first', 'last'"):
         took({FILE.format("x"): lines}, one_condition="base")
     made = took(
         {FILE.format("x"): lines}, one_condition="base", only=["filter=first"], reply="filtered"
@@ -338,7 +338,7 @@ def test_lm_eval_other_documents_are_refused(took):
 
 def test_a_format_can_be_named_or_forbidden(took):
     lines = [_sample(0, [["SAFE"]])]
-    with pytest.raises(ConfigError, match="unknown format 'lm-eval'.*lm_eval"):
+    with pytest.raises(ConfigError, match=r"unknown format 'lm-eval'.*lm_eval"):
         took({"x.jsonl": lines}, format="lm-eval", one_condition="base")
     with pytest.raises(CorpusError, match="no result of promptfoo"):
         took({"x.jsonl": lines}, format="promptfoo", one_condition="base")

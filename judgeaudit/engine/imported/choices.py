@@ -304,6 +304,7 @@ _EXAMPLE: Final = {
     "gold_label": "unsure=none",
     "decoding": "temperature=0",
     "only": "provider=mine",
+    "strata": "suite=metadata.suite",
     "join": "item=task,model",
     "pivot": "judge=score",
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import difflib
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from judgeaudit.corpora._paths import NOTHING, scalars, walk
 from judgeaudit.corpora._read import Source, decoded, open_source, records
 from judgeaudit.corpora._sheet import read_sheet
 from judgeaudit.engine.imported.choices import pairs_of
+from judgeaudit.engine.imported.matching import compiled, kept_parts
 
 __all__ = ["Flattened", "flatten"]
 
@@ -49,7 +49,7 @@ class Flattened:
 class _Field:
     name: str
     path: str
-    pattern: re.Pattern[str] | None
+    pattern: str | None
 
 
 _Row = dict[str, str]
@@ -107,6 +107,7 @@ def flatten(
         fields = [_Field(name, name, None) for name in scalars(r for _, r in found)]
     _known(fields, [r for _, r in found])
     rows = [(where, {f.name: _cell(f, r, where) for f in fields}) for where, r in found]
+    _cut_to_patterns(fields, rows)
     columns = [f.name for f in fields]
     for name, said in pairs_of("join", join):
         parts = [_column(c.strip(), columns, "--join") for c in said.split(",")]
@@ -146,16 +147,7 @@ def _field(name: str, said: str) -> _Field:
     path, sign, pattern = said.partition("~")
     if not sign:
         return _Field(name, path, None)
-    try:
-        made = re.compile(pattern)
-    except re.error as e:
-        raise ConfigError(f"--field {name}: {pattern!r} is no pattern ({e})") from None
-    if made.groups != 1:
-        raise ConfigError(
-            f"--field {name}: {pattern!r} has {made.groups} groups",
-            mend="Put what is to be kept in one pair of brackets: ~_r([0-9]+)_",
-        )
-    return _Field(name, path, made)
+    return _Field(name, path, compiled(name, pattern))
 
 
 def _column(name: str, there: Sequence[str], flag: str) -> str:
@@ -241,17 +233,18 @@ def _cell(field: _Field, record: dict[str, Any], where: str) -> str:
             where=where,
             mend=f"Name one in it: --field {field.name}={field.path}.NAME",
         )
-    text = value.strip() if isinstance(value, str) else json.dumps(value)
-    if field.pattern is None or not text:
-        return text
-    fits = field.pattern.search(text)
-    if fits is None:
-        raise CorpusError(
-            f"{field.path} is {text!r:.60}, which {field.pattern.pattern!r} does not fit",
-            where=where,
-            mend="Let the pattern take it, too; (|x) takes a text without x for an empty cell",
-        )
-    return (fits[1] or "").strip()
+    return value.strip() if isinstance(value, str) else json.dumps(value)
+
+
+def _cut_to_patterns(fields: Sequence[_Field], rows: Sequence[_Placed]) -> None:
+    """Leave of each text the part that its field's pattern keeps."""
+    for f in fields:
+        if f.pattern is None:
+            continue
+        texts = [row[f.name] for _, row in rows]
+        parts = kept_parts(f.path, f.pattern, texts, [where for where, _ in rows])
+        for (_, row), part in zip(rows, parts, strict=True):
+            row[f.name] = part
 
 
 def _joined(row: _Row, parts: Sequence[str], where: str) -> str:
