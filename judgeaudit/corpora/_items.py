@@ -101,7 +101,7 @@ def _item(item: Mapping[str, Any], kind: str, where: str, seen: Seen) -> Iterato
 
 
 def _reasoning(item: Mapping[str, Any], where: str, seen: Seen) -> Iterator[Event]:
-    parts = item.get("content") or item.get("summary") or []
+    parts: Any = item.get("content") or item.get("summary") or []
     texts = [p.get("text") for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
     if not any(texts):
         seen.withheld += 1
@@ -115,7 +115,7 @@ def _shown(value: object, where: str, seen: Seen) -> str | None:
         return _records.optional_text(value, "output", where)
     if isinstance(value, dict) and "screenshot" in str(value.get("type")):
         return media("image", seen)
-    parts = value if isinstance(value, list) else [value]
+    parts: list[Any] = value if isinstance(value, list) else [value]
     texts = []
     for part in parts:
         kind = str(part.get("type", "")) if isinstance(part, dict) else ""

@@ -30,7 +30,7 @@ _MESSAGE_EVENTS: Final = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_VALUES: Final = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
+_VALUES: Final = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,10 @@ def _attributes(raw: object, where: str) -> dict[str, Any]:
 def _value(raw: object) -> Any:
     if not isinstance(raw, dict):
         return raw
+    if "intValue" in raw:  # JSON writes them as texts
+        number = raw["intValue"]
+        fits = isinstance(number, str) and re.fullmatch(r"-?\d{1,20}", number)
+        return int(number) if fits else number
     for name in _VALUES:
         if name in raw:
             return raw[name]

@@ -356,7 +356,7 @@ def test_a_field_that_is_not_there_is_named_with_those_that_are(took):
         ConfigError, match=r"no call has the field 'doc.glod' .*did you mean 'doc.gold'"
     ):
         took({FILE.format("a"): [_sample(0, [["SAFE"]])]}, one_condition="base", gold="doc.glod")
-    with pytest.raises(CorpusError, match="'doc' holds more fields.*such as doc.text"):
+    with pytest.raises(CorpusError, match=r"'doc' holds more fields.*such as doc.text"):
         took({FILE.format("a"): [_sample(0, [["SAFE"]])]}, one_condition="base", strata=["doc"])
 
 
