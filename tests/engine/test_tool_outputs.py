@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from import_world import cells, facts, table
+from tool_world import FILE, sample, taking
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, CorpusError
@@ -17,21 +18,7 @@ PROMPTFOO = Path(__file__).parent / "tool_outputs" / "promptfoo.json"
 grader answers no JSON."""
 NAMES = ["bulleted=T2"]
 
-
-@pytest.fixture
-def took(tmp_path):
-    def run(files: dict[str, object] | Path, **choices):
-        if isinstance(files, Path):
-            paths = [files]
-        else:
-            paths = []
-            for name, lines in files.items():
-                paths.append(tmp_path / name)
-                text = lines if isinstance(lines, str) else "\n".join(map(json.dumps, lines))
-                paths[-1].write_text(text, "utf-8")
-        return audit.import_verdicts(paths, out=tmp_path / paths[0].stem, **choices)
-
-    return run
+took = taking
 
 
 # -- promptfoo ----------------------------------------------------------------------------------
@@ -251,30 +238,9 @@ def test_a_run_of_two_models_is_refused(took):
 # -- lm-evaluation-harness ----------------------------------------------------------------------
 
 
-def _sample(n: int, resps, *, arguments=None, **more) -> dict:
-    return {
-        "doc_id": n,
-        "doc": {"text": f"run {n}", "gold": "SAFE", "weight": float("nan")},
-        "target": "0",
-        "arguments": arguments or {"gen_args_0": {"arg_0": "prompt", "arg_1": {"until": ["\n"]}}},
-        "resps": resps,
-        "filtered_resps": [r[0] for r in resps],
-        "filter": "none",
-        "metrics": ["acc"],
-        "doc_hash": f"h{n}",
-        "prompt_hash": "p",
-        "target_hash": "t",
-        "acc": 1.0,
-        **more,
-    }
-
-
-FILE = "samples_judge_{}_2026-11-30T10-00-00.123456.jsonl"
-
-
 def test_lm_eval_generations_are_repeats_and_tasks_are_wordings(took):
-    base = [_sample(0, [["SAFE", "UNSAFE"]]), _sample(1, [["hm", None]])]
-    t1 = [_sample(0, [["UNSAFE", "UNSAFE"]]), _sample(1, [["SAFE", ""]])]
+    base = [sample(0, [["SAFE", "UNSAFE"]]), sample(1, [["hm", None]])]
+    t1 = [sample(0, [["UNSAFE", "UNSAFE"]]), sample(1, [["SAFE", ""]])]
     made = took(
         {FILE.format("base"): base, FILE.format("t1"): t1},
         map=["judge_base=base", "judge_t1=T1"],
@@ -291,7 +257,7 @@ def test_lm_eval_generations_are_repeats_and_tasks_are_wordings(took):
 
 def test_lm_eval_choice_is_the_likeliest_and_a_tie_is_none(took):
     def chosen(n, safe, unsafe, **more):
-        return _sample(
+        return sample(
             n,
             [[[safe, "False"]], [[unsafe, "True"]]],
             arguments={
@@ -316,7 +282,7 @@ def test_lm_eval_choice_is_the_likeliest_and_a_tie_is_none(took):
 
 def test_lm_eval_filters_are_chosen_and_filtered_answers_named(took):
     lines = [
-        _sample(0, [["I say SAFE, no: UNSAFE"]], filter=name, filtered_resps=[said])
+        sample(0, [["I say SAFE, no: UNSAFE"]], filter=name, filtered_resps=[said])
         for name, said in (("first", "SAFE"), ("last", "UNSAFE"))
     ]
     with pytest.raises(ConfigError, match=r"several values of filter: 'first', 'last'"):
@@ -328,99 +294,6 @@ def test_lm_eval_filters_are_chosen_and_filtered_answers_named(took):
 
 
 def test_lm_eval_other_documents_are_refused(took):
-    a, b = [_sample(0, [["SAFE"]])], [_sample(0, [["SAFE"]], doc_hash="other")]
+    a, b = [sample(0, [["SAFE"]])], [sample(0, [["SAFE"]], doc_hash="other")]
     with pytest.raises(CorpusError, match="document 0 is another one here"):
         took({FILE.format("a"): a, FILE.format("b"): b}, map=["judge_a=base", "judge_b=T1"])
-
-
-# -- what the user says wins, and what is not right is refused -------------------------------------
-
-
-def test_a_format_can_be_named_or_forbidden(took):
-    lines = [_sample(0, [["SAFE"]])]
-    with pytest.raises(ConfigError, match=r"unknown format 'lm-eval'.*lm_eval"):
-        took({"x.jsonl": lines}, format="lm-eval", one_condition="base")
-    with pytest.raises(CorpusError, match="no result of promptfoo"):
-        took({"x.jsonl": lines}, format="promptfoo", one_condition="base")
-    plain = [{"doc_id": 1, "condition": "base", "verdict": "SAFE"}]
-    assert "table" == took({"x.jsonl": plain}).format
-
-
-def test_plain_tables_are_not_put_together(took):
-    with pytest.raises(ConfigError, match="2 plain tables are not put together"):
-        took({"a.csv": "id,condition,verdict\n1,base,SAFE\n", "b.csv": "id\n1\n"})
-
-
-def test_a_field_that_is_not_there_is_named_with_those_that_are(took):
-    with pytest.raises(
-        ConfigError, match=r"no call has the field 'doc.glod' .*did you mean 'doc.gold'"
-    ):
-        took({FILE.format("a"): [_sample(0, [["SAFE"]])]}, one_condition="base", gold="doc.glod")
-    with pytest.raises(CorpusError, match=r"'doc' holds more fields.*such as doc.text"):
-        took({FILE.format("a"): [_sample(0, [["SAFE"]])]}, one_condition="base", strata=["doc"])
-
-
-def test_only_keeps_rows_of_a_plain_table_too(took):
-    text = "id,condition,verdict,model\n1,base,SAFE,a\n1,base,UNSAFE,b\n2,base,UNSAFE,b\n"
-    made = took({"t.csv": text}, only=["model=b"])
-    assert {("1", "base", 0, 0): "UNSAFE", ("2", "base", 0, 0): "UNSAFE"} == cells(made)
-    assert any("1 row was left out: model is not b, by --only." == n for n in made.notes)
-
-
-@pytest.mark.parametrize(
-    ("only", "said"),
-    [(["model=c"], "no row has model 'c'.*'a', 'b'"), (["mdl=a"], "no column 'mdl'")],
-)
-def test_only_of_what_is_not_there(took, only, said):
-    text = "id,condition,verdict,model\n1,base,SAFE,a\n1,base,UNSAFE,b\n"
-    with pytest.raises(ConfigError, match=said):
-        took({"t.csv": text}, only=only)
-
-
-# -- hostile files ------------------------------------------------------------------------------
-
-
-def test_a_broken_line_is_named(took):
-    good = json.dumps(_sample(0, [["SAFE"]]))
-    with pytest.raises(CorpusError, match=r"x\.jsonl:3.*is not JSON"):
-        took({"x.jsonl": f"{good}\n\n{good[:40]}\n"}, format="lm_eval", one_condition="base")
-
-
-def test_bom_crlf_long_texts_and_odd_numbers_are_survived(took):
-    long = {"text": "x" * 5_000_000}
-    lines = [
-        _sample(0, [["SAFE"]], doc=long, acc=float("inf"), big=2**70),
-        _sample(1, [["UNSAFE"]]),
-    ]
-    text = "\ufeff" + "\r\n".join(map(json.dumps, lines))
-    made = took({"x.jsonl": text}, one_condition="base")
-    assert ["SAFE", "UNSAFE"] == [cells(made)[n, "base", 0, 0] for n in "01"]
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('{"doc_id": ' + "9" * 5000 + "}", "integer|digits"),
-        ('{"a": 1, "a": 2}', "stands twice"),
-        ("[" * 100_000, "nested too deeply|is not JSON"),
-        ('"text"', "is a text, not an object"),
-    ],
-)
-def test_hostile_lines_are_refused_in_one_line(took, line, said):
-    with pytest.raises(CorpusError, match=said) as caught:
-        took({"x.jsonl": line + "\n" + line}, format="lm_eval", one_condition="base")
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 1000
-
-
-def test_half_a_surrogate_pair_in_an_answer_is_survived_and_in_an_id_refused(took):
-    made = took({"x.jsonl": [_sample(0, [["\ud800\nSAFE"]])]}, one_condition="base")
-    assert {("0", "base", 0, 0): "SAFE"} == cells(made)
-    with pytest.raises(CorpusError, match="surrogate"):
-        took({"y.jsonl": [_sample("\udfff", [["SAFE"]])]}, one_condition="base")
-
-
-def test_the_same_call_twice_is_refused(took):
-    results = json.loads(PROMPTFOO.read_text())["results"]["results"][:1]
-    with pytest.raises(CorpusError, match="stands twice"):
-        took({"x.jsonl": results * 2}, item="vars.id", repeat="testIdx")
