@@ -276,7 +276,9 @@ def _away(ready: Prepared, limits: Limits, progress: Progress, created: str | No
         return _finish(view, ready, created, summary)
 
 
-def import_verdicts(file: Path | str, *, out: Path | str, **choices: Any) -> Imported:
+def import_verdicts(
+    file: Path | str | Sequence[Path | str], *, out: Path | str, **choices: Any
+) -> Imported:
     """Make a run of a table of verdicts of any tool; see `engine.imported.import_verdicts`."""
     from judgeaudit.engine.imported import import_verdicts as importing
 

@@ -7,7 +7,7 @@
 
 from judgeaudit.cards.assemble import build
 from judgeaudit.cards.badge import to_badge
-from judgeaudit.cards.files import FORMATS, write, write_text
+from judgeaudit.cards.files import ALL_FORMATS, FORMATS, CardFormat, file_of, write, write_text
 from judgeaudit.cards.hub import to_hub
 from judgeaudit.cards.jsonio import from_json, schema, to_json
 from judgeaudit.cards.model import (
@@ -25,10 +25,12 @@ from judgeaudit.cards.numbers import to_csv, to_latex
 from judgeaudit.cards.render import LANGUAGES, to_html, to_markdown
 
 __all__ = [
+    "ALL_FORMATS",
     "FORMATS",
     "LANGUAGES",
     "SCHEMA_VERSION",
     "CardFacts",
+    "CardFormat",
     "CardParameters",
     "CardWarning",
     "Headline",
@@ -37,6 +39,7 @@ __all__ = [
     "RenderingFacts",
     "Software",
     "build",
+    "file_of",
     "from_json",
     "schema",
     "to_badge",

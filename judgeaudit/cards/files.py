@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from judgeaudit.cards.badge import to_badge
 from judgeaudit.cards.hub import to_hub
@@ -14,9 +14,10 @@ from judgeaudit.cards.jsonio import to_json
 from judgeaudit.cards.model import JudgeCard
 from judgeaudit.cards.numbers import to_csv, to_latex
 from judgeaudit.cards.render import to_html, to_markdown
-from judgeaudit.core.errors import CardError
+from judgeaudit.core.errors import CardError, ConfigError
+from judgeaudit.core.registry import Registry
 
-__all__ = ["FORMATS", "write", "write_text"]
+__all__ = ["ALL_FORMATS", "FORMATS", "CardFormat", "file_of", "write", "write_text"]
 
 FORMATS: Final[dict[str, Callable[[JudgeCard], str]]] = {
     "json": to_json,
@@ -27,9 +28,41 @@ FORMATS: Final[dict[str, Callable[[JudgeCard], str]]] = {
     "latex": to_latex,
     "csv": to_csv,
 }
-"""Format to the function that makes its text."""
+"""Format to the function that makes its text; of ours."""
 
+
+class CardFormat(Protocol):
+    """Makes a card's text; may name its file in an attribute `filename`."""
+
+    def __call__(self, card: JudgeCard, /) -> str:
+        """Return the text."""
+        ...
+
+
+ALL_FORMATS: Final[Registry[CardFormat]] = Registry("card format", None, "judgeaudit.card_formats")
+"""Ours, and those of entry points."""
+
+for _name, _make in FORMATS.items():
+    ALL_FORMATS.register(_name)(_make)
+
+_FILES: Final = {"hf": "README.md", "badge": "card.svg", "latex": "card.tex"}
 _WRITTEN: Final = ("json", "md", "html")
+
+
+def file_of(form: str) -> str:
+    """Return the name of the file that a format is written to.
+
+    Raises
+    ------
+    ConfigError
+        If the format is not known, or names a file that is none.
+    """
+    theirs = getattr(ALL_FORMATS[form], "filename", None)
+    if theirs is None:
+        return _FILES.get(form, f"card.{form}")
+    if not isinstance(theirs, str) or Path(theirs).name != theirs or theirs in {"", ".", ".."}:
+        raise ConfigError(f"the card format {form!r} names the file {theirs!r:.60}")
+    return theirs
 
 
 def _write_new(path: Path, text: str) -> None:

@@ -125,7 +125,10 @@ def audit(
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option(help="sample, rjudge, assebench or jsonl (your own).", rich_help_panel=_WHAT),
+        typer.Option(
+            help="sample, rjudge, assebench, jsonl (your own) or transcripts.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
     data: Annotated[
         str | None,

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _MAKE: Final = "make"
-_FILES: Final = {
-    "json": "card.json",
-    "md": "card.md",
-    "html": "card.html",
-    "hf": "README.md",
-    "badge": "card.svg",
-    "latex": "card.tex",
-    "csv": "card.csv",
-    "pdf": "card.pdf",
-}
+_PDF: Final = "pdf"
 
 
 class _Group(TyperGroup):
@@ -71,8 +62,8 @@ def _make(
         str,
         typer.Option(
             "--format",
-            help="json, md, html, hf (model card of a hub), badge (SVG), latex, csv, pdf, or all "
-            "(json, md and html, written into the folder).",
+            help="json, md, html, hf (model card of a hub), badge (SVG), latex, csv, pdf, one that "
+            "an entry point adds, or all (json, md and html, written into the folder).",
         ),
     ] = "all",
     out: Annotated[
@@ -140,14 +131,14 @@ def _make(
         for path in cards.write(card, folder).values():
             typer.echo(str(path))
         return
-    if form == "pdf":
+    if form == _PDF:
         from judgeaudit.cards.pdf import write_pdf
 
-        typer.echo(str(write_pdf(card, folder / _FILES[form], browser=browser)))
+        typer.echo(str(write_pdf(card, folder / "card.pdf", browser=browser)))
         return
-    text = cards.FORMATS[form](card)
+    text = cards.ALL_FORMATS[form](card)
     if out is not None:
-        typer.echo(str(cards.write_text(text, out / _FILES[form])))
+        typer.echo(str(cards.write_text(text, out / cards.file_of(form))))
         return
     # bytes: these files are UTF-8, whatever the terminal is
     typer.echo(text.encode(), nl=False)
@@ -157,8 +148,9 @@ def _check_form(form: str, language: str) -> None:
     from judgeaudit import cards
     from judgeaudit.core.errors import ConfigError, unknown_name
 
-    if form not in {*_FILES, "all"}:
-        raise ConfigError(unknown_name("format", form, [*_FILES, "all"]))
+    known = [*cards.ALL_FORMATS, _PDF, "all"]
+    if form not in known:
+        raise ConfigError(unknown_name("format", form, known))
     if language not in cards.LANGUAGES:
         raise ConfigError(unknown_name("language", language, [*cards.LANGUAGES]))
     if language != "en" and form not in {"all", "html", "md"}:

@@ -1,4 +1,4 @@
-"""`corpus list`, `show`, `items`, `check` and `surface`: look at a dataset before it is judged."""
+"""`corpus list`, `show`, `items`, `check`, `surface`, `convert`: a dataset before it is judged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from judgeaudit.cli import converting
 
 if TYPE_CHECKING:
     from judgeaudit.core.records import CorpusFacts, Item
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+converting.add_to(app)
 
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `corpus list` prints.")]
 _Data = Annotated[

@@ -1,4 +1,4 @@
-"""`import`: a table of verdicts of any tool becomes a run; nobody is asked again."""
+"""`import`: verdicts of any tool become a run; nobody is asked again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ def _column(text: str) -> typer.models.OptionInfo:
 
 
 def _import(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL, a JSON list or Parquet.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="CSV, TSV, JSONL, a JSON list or Parquet; or what promptfoo, OpenAI evals or "
+            "lm-evaluation-harness write.",
+        ),
+    ],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the run; new or empty.")],
     item: Annotated[_Column, _column("The item's id.")] = None,
@@ -181,6 +188,24 @@ def _import(
             rich_help_panel=_MEANS,
         ),
     ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Whose output it is: promptfoo, openai_evals, lm_eval, or table for a plain "
+            "table. Recognised where not said.",
+            rich_help_panel=_MEANS,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            help="Leave out rows with another value in that column (repeat the flag).",
+            rich_help_panel=_MEANS,
+        ),
+    ] = None,
     separator: Annotated[
         str | None,
         typer.Option(help="What stands between cells of a CSV.", rich_help_panel=_MEANS),
@@ -234,18 +259,20 @@ def _import(
     from judgeaudit import audit
     from judgeaudit.core.terminal import plain
 
-    file_, out_ = given.pop("file"), given.pop("out")
-    given["map"] = given.pop("map_")
+    files_, out_ = given.pop("files"), given.pop("out")
+    given["map"], given["format"] = given.pop("map_"), given.pop("format_")
     choices = {
         name: value for name, value in given.items() if value or (value == 0 and value is not False)
     }
-    made = audit.import_verdicts(file_, out=out_, **choices)
+    made = audit.import_verdicts(files_, out=out_, **choices)
     columns = ", ".join(
         f"{role} = {column!r}{' (guessed)' if role in made.guessed else ''}"
         for role, column in made.columns.items()
     )
     named = ", ".join(k if k == v else f"{k} = {v}" for k, v in made.conditions.items())
+    known = " (recognised)" if made.recognised else ""
     lines = [
+        *([f"format      {made.format}{known}"] if made.format != "table" else []),
         f"columns     {columns}",
         f"conditions  {named}",
         f"imported    {made.n_calls} calls of {made.n_items} items, {made.n_rows} rows",

@@ -23,13 +23,14 @@ class Registry(Generic[T]):
     ----------
     kind : str
         The word for one entry in messages ("corpus", "judge", "metric").
-    package : str
-        The package whose public modules register themselves when imported.
+    package : str, optional
+        The package whose public modules register themselves when imported; None where entries are
+        registered by hand.
     group : str
         The entry-point group in which other distributions offer entries.
     """
 
-    def __init__(self, kind: str, package: str, group: str) -> None:
+    def __init__(self, kind: str, package: str | None, group: str) -> None:
         self.kind = kind
         self._package = package
         self._group = group
@@ -70,12 +71,26 @@ class Registry(Generic[T]):
                 self._filled = True
 
     def _find(self) -> None:
-        package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            if not module.name.startswith("_"):
-                importlib.import_module(f"{self._package}.{module.name}")
+        if self._package is not None:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                if not module.name.startswith("_"):
+                    importlib.import_module(f"{self._package}.{module.name}")
         for point in importlib.metadata.entry_points(group=self._group):
-            self._add(point.name, point.load(), point.value)
+            self._add(point.name, self._loaded(point), point.value)
+
+    def _loaded(self, point: importlib.metadata.EntryPoint) -> T:
+        try:
+            thing: T = point.load()
+        except Exception as e:  # whatever somebody else's module raises when it is imported
+            of = point.dist.name if point.dist is not None else "a distribution"
+            raise ConfigError(
+                f"the {self.kind} {point.name!r} of {of} cannot be loaded: "
+                f"{type(e).__name__}: {e!s:.200}",
+                where=point.value,
+                mend=f"Mend or uninstall {of}",
+            ) from e
+        return thing
 
     def __getitem__(self, name: str) -> T:
         """Look a name up.

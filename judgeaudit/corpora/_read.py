@@ -172,11 +172,18 @@ def _from_hub(data: str, revision: str | None) -> Source:
     return source
 
 
-def records(source: Source) -> list[Located]:
+def records(source: Source, *, odd_numbers: bool = False) -> list[Located]:
     """Return the records of a JSON list, of JSONL, or of a parquet or arrow file.
 
     A byte-order mark and CRLF are accepted. JSONL is split at line feeds alone: U+2028 and its
     kin are ordinary characters inside a string.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    odd_numbers : bool
+        Take NaN and infinities, which other tools write into what is then no JSON, for null.
 
     Raises
     ------
@@ -193,8 +200,8 @@ def records(source: Source) -> list[Located]:
     if not text.strip():
         raise CorpusError("the file is empty", where=source.place)
     if text.lstrip()[0] == "[":
-        return _from_list(text, source.place)
-    return _from_lines(text, source.place)
+        return _from_list(text, source.place, odd_numbers=odd_numbers)
+    return _from_lines(text, source.place, odd_numbers=odd_numbers)
 
 
 def decoded(source: Source) -> str:
@@ -235,9 +242,14 @@ def _no_constant(name: str) -> NoReturn:
     raise _RepeatedKeyError(f"{name} is not JSON")
 
 
-def _parse(text: str, where: str, *, line: int | None = None) -> Any:
+def _as_null(_: str) -> None:
+    """Stand for a number that JSON does not have."""
+
+
+def _parse(text: str, where: str, *, odd_numbers: bool, line: int | None = None) -> Any:
+    constant = _as_null if odd_numbers else _no_constant
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
     except json.JSONDecodeError as e:
         at = f"column {e.colno}" if line else f"line {e.lineno}, column {e.colno}"
         raise CorpusError(f"is not JSON: {e.msg} at {at}", where=where) from None
@@ -247,22 +259,23 @@ def _parse(text: str, where: str, *, line: int | None = None) -> Any:
         raise CorpusError(str(e).split(";")[0], where=where) from None
 
 
-def _from_list(text: str, place: str) -> list[Located]:
-    value = _parse(text, place)
+def _from_list(text: str, place: str, *, odd_numbers: bool) -> list[Located]:
+    value = _parse(text, place, odd_numbers=odd_numbers)
     if not value:
         raise CorpusError("the list holds no records", where=place)
     return [_located(f"{place}, record {n}", v) for n, v in enumerate(value, 1)]
 
 
-def _from_lines(text: str, place: str) -> list[Located]:
+def _from_lines(text: str, place: str, *, odd_numbers: bool) -> list[Located]:
     lines = text.split("\n")
     filled = [n for n, line in enumerate(lines) if line.strip()]
     if len(filled) > 1 and lines[filled[0]].strip() == "{":  # one object over several lines
-        return [_located(place, _parse(text, place))]
+        return [_located(place, _parse(text, place, odd_numbers=odd_numbers))]
     found = []
     for n in filled:
         where = f"{place}:{n + 1}"
-        found.append(_located(where, _parse(lines[n], where, line=n + 1)))
+        value = _parse(lines[n], where, odd_numbers=odd_numbers, line=n + 1)
+        found.append(_located(where, value))
     return found
 
 

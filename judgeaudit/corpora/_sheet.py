@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError
@@ -35,6 +35,9 @@ class Sheet:
         The line (of a table without lines: the row, from 1) at which each row begins.
     by_line : bool
         Whether `lines` are lines of a text.
+    places : sequence of str
+        The place of each row in words, where the rows come from several files or from within one
+        record; empty otherwise.
     """
 
     place: str
@@ -42,15 +45,29 @@ class Sheet:
     rows: list[tuple[Any, ...]]
     lines: Sequence[int]
     by_line: bool
+    places: Sequence[str] = ()
 
     def where(self, row: int) -> str:
         """Name the place of a row: `file:line`, or `file, row n`."""
+        if self.places:
+            return self.places[row]
         line = self.lines[row]
         return f"{self.place}:{line}" if self.by_line else f"{self.place}, row {line}"
 
     def at(self, row: int) -> str:
         """Name a row inside a sentence: `line 5`, or `row 5`."""
+        if self.places:
+            return self.places[row]
         return f"{'line' if self.by_line else 'row'} {self.lines[row]}"
+
+    def picked(self, rows: Sequence[int]) -> Sheet:
+        """Return a table of some of the rows, each with its place."""
+        return replace(
+            self,
+            rows=[self.rows[n] for n in rows],
+            lines=[self.lines[n] for n in rows],
+            places=[self.places[n] for n in rows] if self.places else (),
+        )
 
 
 def read_sheet(source: Source, separator: str | None = None) -> Sheet:

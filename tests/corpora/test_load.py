@@ -14,7 +14,11 @@ from judgeaudit.corpora._clusters import draw
 
 
 def test_the_known_corpora_are_found_and_an_unknown_one_lists_them():
-    assert ["assebench", "jsonl", "rjudge", "sample"] == CORPORA.names()
+    transcripts = ["anthropic_messages", "openai_chat", "openai_responses", "otel_spans"]
+    assert (
+        sorted(["assebench", "jsonl", "rjudge", "sample", "transcripts", *transcripts])
+        == CORPORA.names()
+    )
     with pytest.raises(ConfigError, match="unknown corpus 'rjugde'; did you mean 'rjudge'"):
         load("rjugde")
 

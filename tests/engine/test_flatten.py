@@ -9,6 +9,7 @@ import pytest
 
 from judgeaudit.core.errors import ConfigError, CorpusError
 from judgeaudit.engine.imported.flattening import flatten
+from judgeaudit.engine.imported.matching import kept_parts
 
 
 def rows(path):
@@ -107,3 +108,27 @@ def test_objects_in_a_cell_repeated_keys_and_a_table_in_the_way(tmp_path):
     assert [{"y": "5"}] == rows(made.path)
     with pytest.raises(ConfigError, match="something here already"):
         flatten([tmp_path / "a.json"], out=tmp_path / "t.csv", field=["y=s.x.1.y"])
+
+
+# -- patterns -----------------------------------------------------------------------------------
+
+
+def test_a_pattern_that_never_ends_is_stopped_and_its_text_named(tmp_path):
+    texts = ["aab", "a" * 60, "ab"]
+    with pytest.raises(
+        ConfigError, match=r"takes more than 1 seconds on name, which is 'aaa"
+    ) as caught:
+        kept_parts("name", "(a+)+b", texts, ["t:1", "t:2", "t:3"], seconds=1)
+    assert str(caught.value).startswith("t:2:")
+
+
+@pytest.mark.parametrize("pattern", ["(a{99999999999999999999})", "(", "a{2,1}()"])
+def test_what_is_no_pattern_is_refused(tmp_path, pattern):
+    (tmp_path / "t.jsonl").write_text('{"a": "x"}\n')
+    with pytest.raises(ConfigError, match="is no pattern"):
+        flatten([tmp_path / "t.jsonl"], out=tmp_path / "o.csv", field=[f"a=a~{pattern}"])
+
+
+def test_parts_of_texts_with_line_ends_and_other_scripts():
+    texts = ["x: één\u2028", "", "x: 값\nx: 2", "x: \ud800"]
+    assert ["één", "", "값", "\ud800"] == kept_parts("a", r"x: (\S+)", texts, list("abcd"))

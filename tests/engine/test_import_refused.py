@@ -11,7 +11,7 @@ import sys
 import textwrap
 
 import pytest
-from import_world import facts, importing, refused
+from import_world import HEAD, NAMED, facts, importing, refused, table
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, CorpusError, JudgeAuditError, LedgerError
@@ -229,3 +229,43 @@ def test_nobody_can_be_asked_again(take):
     made = take(TOP + "a,base,safe\n")
     with pytest.raises(JudgeAuditError, match="belongs to another run"):
         audit.run(judge="scripted:quiet", preset="quick", limit=2, out=made.folder)
+
+
+# -- words and columns that would be lost unseen ------------------------------------------------
+
+
+def test_a_meaning_of_a_word_that_is_not_there_is_refused(take, tmp_path):
+    text = HEAD + "a,base,0,harmful,ok\nb,base,0,fine,ok\n"
+    words = {"label": ["harmful=UNSAFE", "fine=SAFE", "harmfull=UNSAFE"]}
+    said = refused(
+        take, tmp_path, text, "--label", "'harmfull'", "no row has that word", "'harmful', 'fine'",
+        error=ConfigError, gold_label=["ok=SAFE"], **words, **NAMED,
+    )  # fmt: skip
+    assert "'ok'" in said  # --label holds for the gold column, too
+
+
+def test_a_meaning_of_a_gold_word_that_is_not_there_is_refused(take, tmp_path):
+    text = HEAD + "a,base,0,SAFE,ok\n"
+    refused(
+        take, tmp_path, text, "--gold-label", "'okay'", "There are 'ok'",
+        error=ConfigError, gold_label=["ok=SAFE", "okay=SAFE"], **NAMED,
+    )  # fmt: skip
+
+
+def test_a_meaning_of_gold_words_without_gold_is_refused(take, tmp_path):
+    text = "id,condition,verdict\na,base,SAFE\n"
+    refused(
+        take, tmp_path, text, "there is no gold", "--gold COLUMN",
+        error=ConfigError, gold_label=["ok=SAFE"],
+    )  # fmt: skip
+
+
+def test_breaking_down_by_gold_does_not_drop_it(take, tmp_path):
+    text = "id,condition,verdict,gold\na,base,SAFE,UNSAFE\nb,base,SAFE,SAFE\n"
+    refused(
+        take, tmp_path, text, "'gold' is named for --strata, and nothing is the gold",
+        "--gold gold", error=ConfigError, strata=["gold"],
+    )  # fmt: skip
+    made = take(text, strata=["gold"], gold="gold")
+    assert [1, 0] == table(made).gold.tolist()
+    assert ["UNSAFE", "SAFE"] == list(table(made).strata["gold"])

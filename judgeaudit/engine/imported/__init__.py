@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.engine.imported.choices import Choices
+from judgeaudit.engine.imported.rows import Row
 
 __all__ = ["Choices", "Imported", "import_verdicts"]
 
@@ -35,6 +37,10 @@ class Imported:
         Certified conditions that are scored but not pooled, for no certificate of theirs is there.
     notes : tuple of str
         What was left out, and what is uneven.
+    format : str
+        Whose output the file is; `table` for a plain table.
+    recognised : bool
+        Whether the format was recognised, not named.
     """
 
     folder: Path
@@ -47,17 +53,24 @@ class Imported:
     sha256: str
     not_pooled: tuple[str, ...]
     notes: tuple[str, ...]
+    format: str = "table"
+    recognised: bool = False
 
 
 def import_verdicts(
-    file: Path | str, *, out: Path | str, created: str | None = None, **choices: Any
+    file: Path | str | Sequence[Path | str],
+    *,
+    out: Path | str,
+    created: str | None = None,
+    **choices: Any,
 ) -> Imported:
     """Make a run of a table of verdicts, so that a judge is audited without being asked again.
 
     Parameters
     ----------
-    file : path
-        CSV, TSV, JSONL, a JSON list or Parquet.
+    file : path or sequence of path
+        CSV, TSV, JSONL, a JSON list or Parquet; or the output of a tool whose format is known
+        (see `formats`), in one file or several.
     out : path
         Folder of the run; must be new or empty.
     created : str, optional
@@ -81,32 +94,33 @@ def import_verdicts(
         If the folder holds something, or cannot be written. Nothing is left half-written.
     """
     from judgeaudit.core.clock import now_utc
-    from judgeaudit.corpora._read import open_source
-    from judgeaudit.corpora._sheet import read_sheet
-    from judgeaudit.engine.imported import writing
+    from judgeaudit.engine.imported import opening, writing
     from judgeaudit.engine.imported.columns import find_columns
     from judgeaudit.engine.imported.reading import read_rows
     from judgeaudit.engine.probabilities import MARK, WHOLE
     from judgeaudit.engine.votes import votes_extra
 
-    said = _choices(choices)
     folder = Path(out)
     writing.refuse_taken(folder)
-    source = open_source(str(file))
-    sheet = read_sheet(source, said.separator)
-    columns = find_columns(sheet, said)
+    files = [file] if isinstance(file, str | Path) else list(file)
+    opened = opening.opened([str(f) for f in files], _choices(choices))
+    source, sheet, said = opened.source, opened.sheet, opened.choices
+    columns = find_columns(sheet, said, guess=not opened.is_format)
     world = writing.world_of(said)
     read = read_rows(sheet, columns, said, list(world.conditions))
+    if opened.is_format and not {"verdict", "reply"} & choices.keys():
+        _any_verdict(read.rows, columns.of, source.place)
     judge = writing.judge_spec(said, world)
     plan, notes = writing.layout(read, world, judge, said)
     told = _told(plan.protocol.conditions, world, said)
-    notes = [*read.notes, *notes, *told[1]]
+    notes = [*opened.notes, *read.notes, *notes, *told[1]]
     extra: dict[str, Any] = {
-        "command": _command(source.name, choices),
+        "command": _command(opened.names, choices),
         "imported": {
             "file": source.name,
             "sha256": source.sha256,
             "rows": len(sheet.rows),
+            **({"format": opened.format} if opened.is_format else {}),
             "columns": {
                 **columns.of,
                 **({"wide": list(said.wide)} if said.wide else {}),
@@ -136,6 +150,23 @@ def import_verdicts(
         sha256=source.sha256,
         not_pooled=told[0],
         notes=tuple(notes),
+        format=opened.format,
+        recognised=opened.is_format and "format" not in choices,
+    )
+
+
+def _any_verdict(rows: Sequence[Row], columns: Mapping[str, str], place: str) -> None:
+    """Refuse a file in which the field that is taken for the verdict holds none."""
+    if any(r.verdict.outcome == "verdict" for r in rows):
+        return
+    field = columns.get("verdict", columns.get("reply", ""))
+    first = next((r.reply.text for r in rows if r.reply.text), None)
+    seen = f", such as {first!r:.80}" if first else ""
+    raise ConfigError(
+        f"no verdict can be read from {field!r}{seen}",
+        where=place,
+        mend="Name the field that holds the verdict, and what its words mean: --verdict FIELD "
+        "--label true=SAFE --label false=UNSAFE",
     )
 
 
@@ -158,14 +189,13 @@ def _choices(given: dict[str, Any]) -> Choices:
     return Choices(**given)
 
 
-def _command(file: str, given: dict[str, Any]) -> str:
+def _command(files: Sequence[str], given: dict[str, Any]) -> str:
     """Word the command that repeats the import; paths are cut to their last part."""
     import shlex
-    from collections.abc import Mapping
 
     from judgeaudit.engine.imported.choices import flag_of
 
-    words = ["judgeaudit", "import", f"…/{file}", "--out", "RUN"]
+    words = ["judgeaudit", "import", *(f"…/{file}" for file in files), "--out", "RUN"]
     for name, value in given.items():
         if value is None or value is False or value in ((), []):
             continue

@@ -28,6 +28,9 @@ SKIP: Final = "skip"
 
 _GOLD_SOURCES: Final = tuple(s for s in get_args(LabelSource) if s != "unlabelled")
 _OUTCOMES: Final = ("refusal", "truncated", "unparseable", "ambiguous", "error")
+_LISTS: Final = (
+    *("rater", "wide", "strata", "map", "label", "gold_label", "drop", "decoding", "only"),
+)
 _MEANINGS: Final = ("SAFE", "UNSAFE", *_OUTCOMES)
 
 
@@ -85,6 +88,12 @@ class Choices:
         A confidence that is no number from 0 to 1 counts as not stated, and is named on the card.
     separator : str, optional
         What stands between cells of a CSV.
+    format : str, optional
+        Whose output the file is, such as `promptfoo`; `table` for a plain table. Recognised where
+        it is left out.
+    only : sequence of str or mapping
+        `provider=mine`: rows in which the column has another value are left out; counted on the
+        card.
     gold_source : str, optional
         Who assigned the gold labels: human, author, model, rule or unknown (the default).
     assume_certified : bool
@@ -131,6 +140,8 @@ class Choices:
     percent: bool = False
     unknown_confidence: bool = False
     separator: str | None = None
+    format: str | None = None
+    only: Sequence[str] | Mapping[str, str] = ()
     gold_source: str | None = None
     assume_certified: bool = False
     judge: str | None = None
@@ -149,13 +160,14 @@ class Choices:
         ConfigError
             Naming the flag and the value.
         """
-        for name in ("rater", "wide", "strata", "map", "label", "gold_label", "drop", "decoding"):
+        for name in _LISTS:
             if isinstance(getattr(self, name), str):  # one is as good as a list of one
                 object.__setattr__(self, name, (getattr(self, name),))
         words = meanings(pairs_of("label", self.label), (SKIP,))
         own = meanings(pairs_of("gold_label", self.gold_label), (NONE,), flag="--gold-label")
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "gold_words", words | own)
+        pairs_of("only", self.only)
         self._check_cut()
         if self.blank is not None and self.blank not in (*_OUTCOMES, SKIP):
             raise ConfigError(unknown_name("meaning of a blank", self.blank, [*_OUTCOMES, SKIP]))
@@ -182,6 +194,19 @@ class Choices:
                     f"--wide does not go with {flag_of(role)}",
                     mend="In a wide table each column of --wide holds verdicts of one condition",
                 )
+
+    @property
+    def only_pairs(self) -> list[tuple[str, str]]:
+        """Columns and the values that the rows kept have in them."""
+        return pairs_of("only", self.only)
+
+    @property
+    def stated_words(self) -> dict[str, list[str]]:
+        """Words whose meaning the user states, by flag."""
+        return {
+            "--label": [w for w, _ in pairs_of("label", self.label)],
+            "--gold-label": [w for w, _ in pairs_of("gold_label", self.gold_label)],
+        }
 
     def _check_cut(self) -> None:
         if self.unsafe_below is not None and self.unsafe_above is not None:
@@ -278,6 +303,8 @@ _EXAMPLE: Final = {
     "label": "harmful=UNSAFE",
     "gold_label": "unsure=none",
     "decoding": "temperature=0",
+    "only": "provider=mine",
+    "strata": "suite=metadata.suite",
     "join": "item=task,model",
     "pivot": "judge=score",
 }

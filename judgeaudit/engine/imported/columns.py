@@ -43,6 +43,8 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "confidence": ("confidence", "judgeconfidence", "statedconfidence"),
 }
 _MUST: Final = ("item", "condition", "verdict")
+_KEPT: Final = ("cluster", "clusterid")
+"""Names of clusters; a `group` may as well be a kind of risk."""
 _EITHER: Final = "label"
 """A column of this name may hold what the judge said or what is true."""
 
@@ -75,8 +77,17 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def find_columns(sheet: Sheet, choices: Choices) -> Columns:
+def find_columns(sheet: Sheet, choices: Choices, *, guess: bool = True) -> Columns:
     """Find the column of each role.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The table.
+    choices : Choices
+        What the user named.
+    guess : bool
+        Whether to look for the roles that are left by their columns' names.
 
     Raises
     ------
@@ -88,22 +99,9 @@ def find_columns(sheet: Sheet, choices: Choices) -> Columns:
     given = choices.given
     for role, column in given.items():
         _known(column, there, flag_of(role), sheet)
-    lists = {"wide": choices.wide, "strata": choices.strata, "rater": choices.rater}
-    several = [(role, c) for role, some in lists.items() for c in some]
-    for role, column in several:
-        _known(column, there, flag_of(role), sheet)
-    taken: dict[str, str] = {}
-    for role, column in [*given.items(), *several]:
-        if column in taken:
-            raise ConfigError(
-                f"the column {column!r} is named for {flag_of(taken[column])} "
-                f"and for {flag_of(role)}",
-                where=sheet.place,
-                mend="A column holds one thing",
-            )
-        taken[column] = role
+    taken = _taken(given, choices, there, sheet)
     found = dict(given)
-    for role, names in _NAMES.items():
+    for role, names in _NAMES.items() if guess else ():
         if role in found or _not_asked(role, choices):
             continue
         close = [c for c in there if _bare(c) in names and c not in taken]
@@ -118,9 +116,46 @@ def find_columns(sheet: Sheet, choices: Choices) -> Columns:
         if close:
             found[role] = close[0]
             taken[close[0]] = role
+    _not_dropped(found, choices, sheet)
     _complete(found, choices, sheet)
     order = {role: found[role] for role in (*_NAMES, "p_unsafe") if role in found}
     return Columns(order, frozenset(found) - frozenset(given))
+
+
+def _taken(
+    given: Mapping[str, str], choices: Choices, there: list[str], sheet: Sheet
+) -> dict[str, str]:
+    """Return the role of each column that the user named."""
+    lists = {"wide": choices.wide, "strata": choices.strata, "rater": choices.rater}
+    several = [(role, c) for role, some in lists.items() for c in some]
+    for role, column in several:
+        _known(column, there, flag_of(role), sheet)
+    taken: dict[str, str] = {}
+    for role, column in [*given.items(), *several]:
+        if role == "strata" and taken.get(column) in {"gold", "cluster"}:
+            continue  # figures may be broken down by these, too
+        if column in taken:
+            raise ConfigError(
+                f"the column {column!r} is named for {flag_of(taken[column])} "
+                f"and for {flag_of(role)}",
+                where=sheet.place,
+                mend="A column holds one thing",
+            )
+        taken[column] = role
+    return taken
+
+
+def _not_dropped(found: Mapping[str, str], choices: Choices, sheet: Sheet) -> None:
+    """Refuse a breakdown that would take the true labels or the clusters away unseen."""
+    for column in choices.strata:
+        for role, names in (("gold", _NAMES["gold"]), ("cluster", _KEPT)):
+            if role not in found and _bare(column) in names and _bare(column) != _EITHER:
+                raise ConfigError(
+                    f"the column {column!r} is named for --strata, and nothing is the {role}",
+                    where=sheet.place,
+                    mend=f"If it is the {role}, say so, too: {flag_of(role)} {_quoted(column)}; "
+                    "if it is not, give the column another name",
+                )
 
 
 def _not_asked(role: str, choices: Choices) -> bool:

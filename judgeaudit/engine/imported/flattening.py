@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import difflib
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, CorpusError
+from judgeaudit.corpora._paths import NOTHING, scalars, walk
 from judgeaudit.corpora._read import Source, decoded, open_source, records
 from judgeaudit.corpora._sheet import read_sheet
 from judgeaudit.engine.imported.choices import pairs_of
+from judgeaudit.engine.imported.matching import compiled, kept_parts
 
 __all__ = ["Flattened", "flatten"]
 
@@ -48,7 +49,7 @@ class Flattened:
 class _Field:
     name: str
     path: str
-    pattern: re.Pattern[str] | None
+    pattern: str | None
 
 
 _Row = dict[str, str]
@@ -103,9 +104,10 @@ def flatten(
     fields = [_field(name, said) for name, said in pairs_of("field", _head_first(field))]
     found = [placed for file in files for placed in _records(open_source(str(file)))]
     if not fields:
-        fields = [_Field(name, name, None) for name in _scalars(r for _, r in found)]
+        fields = [_Field(name, name, None) for name in scalars(r for _, r in found)]
     _known(fields, [r for _, r in found])
     rows = [(where, {f.name: _cell(f, r, where) for f in fields}) for where, r in found]
+    _cut_to_patterns(fields, rows)
     columns = [f.name for f in fields]
     for name, said in pairs_of("join", join):
         parts = [_column(c.strip(), columns, "--join") for c in said.split(",")]
@@ -145,16 +147,7 @@ def _field(name: str, said: str) -> _Field:
     path, sign, pattern = said.partition("~")
     if not sign:
         return _Field(name, path, None)
-    try:
-        made = re.compile(pattern)
-    except re.error as e:
-        raise ConfigError(f"--field {name}: {pattern!r} is no pattern ({e})") from None
-    if made.groups != 1:
-        raise ConfigError(
-            f"--field {name}: {pattern!r} has {made.groups} groups",
-            mend="Put what is to be kept in one pair of brackets: ~_r([0-9]+)_",
-        )
-    return _Field(name, path, made)
+    return _Field(name, path, compiled(name, pattern))
 
 
 def _column(name: str, there: Sequence[str], flag: str) -> str:
@@ -170,9 +163,9 @@ def _column(name: str, there: Sequence[str], flag: str) -> str:
 
 def _known(fields: Sequence[_Field], found: Sequence[dict[str, Any]]) -> None:
     for f in fields:
-        if any(_walk(r, f.path) is not _NOTHING for r in found):
+        if any(walk(r, f.path) is not NOTHING for r in found):
             continue
-        there = [*_scalars(found), *_OWN]
+        there = [*scalars(found), *_OWN]
         close = difflib.get_close_matches(f.path, there, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ConfigError(
@@ -230,43 +223,9 @@ def _keyed(source: Source) -> dict[str, dict[str, Any]] | None:
     return dict(found)
 
 
-_NOTHING: Final = object()
-
-
-def _walk(record: dict[str, Any], path: str) -> Any:
-    """Return what stands at a path; a field of the whole name wins over fields in each other."""
-    if path in record:
-        return record[path]
-    here: Any = record
-    for part in path.split("."):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and part.isdecimal() and int(part) < len(here):
-            here = here[int(part)]
-        else:
-            return _NOTHING
-    return here
-
-
-def _scalars(found: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the paths of all fields that hold no other, in the order in which they come."""
-    seen: dict[str, None] = {}
-
-    def go(value: dict[str, Any], before: str) -> None:
-        for name, inner in value.items():
-            if isinstance(inner, dict):
-                go(inner, f"{before}{name}.")
-            elif not isinstance(inner, list) and name and not name.startswith("@"):
-                seen[before + name] = None
-
-    for record in found:
-        go(record, "")
-    return list(seen)
-
-
 def _cell(field: _Field, record: dict[str, Any], where: str) -> str:
-    value = _walk(record, field.path)
-    if value is _NOTHING or value is None:
+    value = walk(record, field.path)
+    if value is NOTHING or value is None:
         return ""
     if isinstance(value, dict | list):
         raise CorpusError(
@@ -274,17 +233,18 @@ def _cell(field: _Field, record: dict[str, Any], where: str) -> str:
             where=where,
             mend=f"Name one in it: --field {field.name}={field.path}.NAME",
         )
-    text = value.strip() if isinstance(value, str) else json.dumps(value)
-    if field.pattern is None or not text:
-        return text
-    fits = field.pattern.search(text)
-    if fits is None:
-        raise CorpusError(
-            f"{field.path} is {text!r:.60}, which {field.pattern.pattern!r} does not fit",
-            where=where,
-            mend="Let the pattern take it, too; (|x) takes a text without x for an empty cell",
-        )
-    return (fits[1] or "").strip()
+    return value.strip() if isinstance(value, str) else json.dumps(value)
+
+
+def _cut_to_patterns(fields: Sequence[_Field], rows: Sequence[_Placed]) -> None:
+    """Leave of each text the part that its field's pattern keeps."""
+    for f in fields:
+        if f.pattern is None:
+            continue
+        texts = [row[f.name] for _, row in rows]
+        parts = kept_parts(f.path, f.pattern, texts, [where for where, _ in rows])
+        for (_, row), part in zip(rows, parts, strict=True):
+            row[f.name] = part
 
 
 def _joined(row: _Row, parts: Sequence[str], where: str) -> str:

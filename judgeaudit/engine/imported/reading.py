@@ -26,9 +26,10 @@ from judgeaudit.engine.imported.values import (
     number,
     score,
     share,
+    stripped,
     text_of,
-    word,
 )
+from judgeaudit.engine.imported.words import Words
 from judgeaudit.judges.parsing import parse
 
 __all__ = ["read_rows"]
@@ -56,6 +57,7 @@ class _Reader:
         self._odd: list[str] = []
         self._n_odd = 0
         self._n_scores = 0
+        self._words = Words(choices, sheet.place)
         self._raw: list[RawRow] = []
         self.out = Read()
 
@@ -81,6 +83,7 @@ class _Reader:
             )
         if not self._raw:
             raise CorpusError("no row is left to import", where=self._sheet.place)
+        self._words.check(gold="gold" in self._at or bool(self._raters))
         self.out.rows = counted(self._raw)
         self._tell()
         return self.out
@@ -108,7 +111,7 @@ class _Reader:
     def _long_row(self, n: int, cells: tuple[Any, ...]) -> None:
         where = self._sheet.where(n)
         name = self._choices.one_condition or name_of(
-            _stripped(self._cell(cells, "condition")), "condition", where
+            stripped(self._cell(cells, "condition")), "condition", where
         )
         target = self._condition(name, where)
         if target is None:
@@ -199,7 +202,7 @@ class _Reader:
         if "gold" in self._at:
             self._agree(found, "gold", self._gold(cells, where), n, item)
         if "cluster" in self._at:
-            cluster = name_of(_stripped(self._cell(cells, "cluster")), "cluster", where)
+            cluster = name_of(stripped(self._cell(cells, "cluster")), "cluster", where)
             self._agree(found, "cluster", cluster, n, item)
         if "ambiguous" in self._at:
             known = flag(self._cell(cells, "ambiguous"), "ambiguous", where)
@@ -217,7 +220,7 @@ class _Reader:
     def _label(self, value: object, role: str, where: str) -> Label | None:
         if is_blank(value):
             return None
-        label = word(value, self._choices.gold_words, role, where, "--label")
+        label = self._words.gold(value, role, where)
         if label == NONE:
             return None
         if label in _LABELS:
@@ -261,9 +264,10 @@ class _Reader:
     def _ended(self, n: int, cells: tuple[Any, ...], where: str) -> tuple[Verdict | None, Reply]:
         reply = self._reply(n, cells, where)
         value, stated = self._cell(cells, "verdict"), self._cell(cells, "outcome")
-        if "verdict" not in self._at and "outcome" not in self._at:
+        ended = not is_blank(stated) and text_of(stated).casefold() != "verdict"
+        if "verdict" not in self._at and not ended:
             verdict: Verdict | None = parse(reply)
-        elif not is_blank(stated) and text_of(stated).casefold() != "verdict":
+        elif ended:
             verdict = self._labelled(stated, "the outcome", where)
             if verdict is not None and verdict.outcome == "verdict":
                 raise CorpusError(
@@ -289,11 +293,10 @@ class _Reader:
         return verdict, reply
 
     def _labelled(self, value: object, role: str, where: str) -> Verdict | None:
-        words = self._choices.words
-        if self._choices.cut is not None and text_of(value).casefold() not in words:
+        if self._words.scores(value):
             self._n_scores += 1
             return verdict_of(self._choices.judged(score(value, role, where)))
-        meaning = word(value, words, role, where, "--label")
+        meaning = self._words.said(value, role, where)
         if meaning == SKIP:
             self._left_out(f"{role} is {text_of(value):.40}, by --label")
             return None
@@ -370,10 +373,6 @@ class _Reader:
             where=self._sheet.where(n),
             mend=mend,
         )
-
-
-def _stripped(value: object) -> object:
-    return value.strip() if isinstance(value, str) else value
 
 
 def read_rows(sheet: Sheet, columns: Columns, choices: Choices, known: list[str]) -> Read:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import CorpusError
 
-__all__ = ["flag", "is_blank", "name_of", "number", "score", "share", "text_of", "word"]
+__all__ = ["flag", "is_blank", "name_of", "number", "score", "share", "stripped", "text_of", "word"]
 
 _LONGEST: Final = 400
 _FLAGS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -20,6 +20,11 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 def is_blank(value: object) -> bool:
     """Say whether a cell is empty: null, or a text of blanks. NaN is not empty, it is wrong."""
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def stripped(value: object) -> object:
+    """Return a text without blanks at its ends, and anything else as it is."""
+    return value.strip() if isinstance(value, str) else value
 
 
 def _shown(value: object) -> str:
