@@ -91,7 +91,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         facts = policies.facts(policy)
         renderings = policies.render_all(policy, protocol, language=spec.language)
     renderings = certified(renderings, spec.certificates)
-    template = load_judge_template(spec.template or choice.template_for(spec.judge, spec.language))
+    template = load_judge_template(choice.template_of(spec))
     folder = spec.out or folder_of_choices(spec)
     judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
     check_choices(spec, judge)

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
-from judgeaudit.judges._checks import check_address, check_decoding, check_server
+from judgeaudit.judges._checks import check_address, check_decoding, check_guard, check_server
 from judgeaudit.judges._confidence import LISTED, LOGPROBS
+from judgeaudit.judges._guards import GUARDS
 from judgeaudit.judges.base import JUDGES
 from judgeaudit.judges.control import CONTROL, NOTE
 
@@ -21,6 +22,7 @@ __all__ = [
     "provider_of",
     "split_judge",
     "template_for",
+    "template_of",
 ]
 
 
@@ -46,6 +48,15 @@ def template_for(judge: str, language: str = "en") -> str:
     return name if language == "en" else f"{name}_{language}"
 
 
+def template_of(spec: AuditSpec) -> str:
+    """Name the prompt template of an audit: the user's, the guard model's, or the judge's usual."""
+    if spec.template:
+        return spec.template
+    if spec.judge_format:
+        return GUARDS[spec.judge_format].template
+    return template_for(spec.judge, spec.language)
+
+
 def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     """Make the spec of the judge that the choices name.
 
@@ -56,6 +67,7 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     """
     backend, model = split_judge(spec.judge)
     decoding = _decoding(spec)
+    check_guard(spec, template)
     if backend == "local":
         from judgeaudit.judges.local import local_spec
 
@@ -71,7 +83,9 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
                 )
         if spec.logprobs:
             decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
-        return local_spec(model or None, template=template, decoding=decoding)
+        return local_spec(
+            model or None, template=template, decoding=decoding, form=spec.judge_format
+        )
     for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
         if given and backend not in {"litellm", "direct"}:
             raise ConfigError(
@@ -82,7 +96,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         "template_id": template.id,
         "template_sha256": template.sha256,
         # "auto": the plainest, until the judge was asked
-        "output_format": "plain" if spec.output_format in {None, "auto"} else spec.output_format,
+        "output_format": spec.judge_format
+        or ("plain" if spec.output_format in {None, "auto"} else spec.output_format),
         "decoding": decoding,
         "sends_seed": bool(spec.send_seed),
     }

@@ -133,7 +133,7 @@ class DirectJudge(Door):
                 self._scrub,
                 seconds,
                 answer.headers.get("x-request-id"),
-                exact=self._spec.output_format == "grammar",
+                form=self._spec.output_format,
             )
         except NoCompletionError:
             return self._ending.unreadable(_NOT_A_COMPLETION)
