@@ -168,7 +168,7 @@ def _served(f: Figures) -> Found:
                 f"fingerprints) during the run."
             ),
         )
-    if judge.backend in _LOCAL_BACKENDS:
+    if judge.backend in {*_LOCAL_BACKENDS, "callable", "http"}:
         return
     other = [n for n in names if served_as_asked(judge.model, n) == "other"]
     if other and len(names) == 1:

@@ -29,9 +29,12 @@ __all__ = [
 def split_judge(text: str) -> tuple[str, str]:
     """Split what the user calls a judge into backend and model.
 
-    `local`, `direct:<model>`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours;
+    `local`, `direct:<model>`, `scripted:noisy`, `replay:answers.jsonl`, `callable:module:function`
+    and an address name a backend of ours;
     anything else is a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
     """
+    if text.startswith(("http://", "https://")):
+        return "http", text
     backend, _, model = text.partition(":")
     if "/" not in backend and backend in JUDGES:
         return backend, model
@@ -69,23 +72,7 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     decoding = _decoding(spec)
     check_guard(spec, template)
     if backend == "local":
-        from judgeaudit.judges.local import local_spec
-
-        for name, value in (
-            ("output-format", spec.output_format),
-            ("send-seed", spec.send_seed),
-            ("api-base", spec.api_base),
-        ):
-            if value is not None:
-                raise ConfigError(
-                    f"--{name} does not go with judge {spec.judge!r}",
-                    mend="The embedded model always answers by a grammar, with a seed a call",
-                )
-        if spec.logprobs:
-            decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
-        return local_spec(
-            model or None, template=template, decoding=decoding, form=spec.judge_format
-        )
+        return _local(spec, model, template, decoding)
     for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
         if given and backend not in {"litellm", "direct"}:
             raise ConfigError(
@@ -107,12 +94,60 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         if not model:
             raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
         return replay_spec(model, **asked)
+    if backend in {"callable", "http"}:
+        return _own_code(spec, backend, model, asked)
+    if spec.judge_version is not None:
+        raise ConfigError(
+            f"--judge-version does not go with judge {spec.judge!r}",
+            mend="It belongs to callable:module:function",
+        )
     if backend == "control":
         model = model or CONTROL
     made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
     # here already: a plan or a price of what cannot be asked would be worth nothing
     _check(made)
     return made
+
+
+def _local(
+    spec: AuditSpec, model: str, template: JudgeTemplate, decoding: dict[str, Any]
+) -> JudgeSpec:
+    from judgeaudit.judges.local import local_spec
+
+    for name, value in (
+        ("output-format", spec.output_format),
+        ("send-seed", spec.send_seed),
+        ("api-base", spec.api_base),
+    ):
+        if value is not None:
+            raise ConfigError(
+                f"--{name} does not go with judge {spec.judge!r}",
+                mend="The embedded model always answers by a grammar, with a seed a call",
+            )
+    if spec.logprobs:
+        decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
+    return local_spec(model or None, template=template, decoding=decoding, form=spec.judge_format)
+
+
+def _own_code(spec: AuditSpec, backend: str, model: str, asked: dict[str, Any]) -> JudgeSpec:
+    """Make the spec of a function, or of an endpoint: neither takes parameters of ours."""
+    for flag, value in (
+        ("a decoding parameter", asked.pop("decoding")),
+        ("--output-format", spec.output_format),
+        ("--judge-version", backend == "http" and spec.judge_version),
+    ):
+        if value:
+            raise ConfigError(
+                f"{flag} does not go with judge {spec.judge!r}",
+                mend="It is code of your own: set it there",
+            )
+    if backend == "callable":
+        from judgeaudit.judges.function import function_spec
+
+        return function_spec(model, spec.judge_version, **asked)
+    from judgeaudit.judges.endpoint import endpoint_spec
+
+    return endpoint_spec(model, **asked)
 
 
 def _decoding(spec: AuditSpec) -> dict[str, Any]:
