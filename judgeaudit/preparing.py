@@ -62,6 +62,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
+    from judgeaudit.engine.too_long import fitted
     from judgeaudit.judges import _choice as choice
     from judgeaudit.policy.confirming import refuse_unconfirmed
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
@@ -106,6 +107,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         revision=spec.revision,
     )
 
+    corpus, shortened = fitted(spec, judge, template, renderings, corpus)
+
     def prompt_of(item: Item, rendering: Rendering) -> JudgePrompt:
         fence_key = f"{spec.seed}/{item.key}"
         return build_prompt(template, rendering, item.trajectory, fence_key=fence_key)
@@ -127,7 +130,10 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy) | choices.told(judge, template, settled, corpus),
+        extra=extra_of(spec)
+        | drafted(policy)
+        | choices.told(judge, template, settled, corpus)
+        | shortened,
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
 

@@ -89,6 +89,13 @@ def _incomplete(f: Figures) -> Found:
         )
 
 
+def _shortened(f: Figures) -> Found:
+    if isinstance(cut := f.facts.extra.get("too_long"), dict):
+        n, of, limit = (count(int(cut[k])) for k in ("items", "of", "limit"))
+        what = f"{n} of {of} trajectories were longer than {limit} tokens: the judge was shown "
+        yield "shortened", "caution", what + "their beginning and end, with the middle left out."
+
+
 def _failures(f: Figures) -> Found:
     rate = f.failure_rate
     if rate is not None and rate > _FAILURES_SAID:
@@ -323,6 +330,7 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _planted,
     _imported,
     _incomplete,
+    _shortened,
     _failures,
     _placebo,
     _served,

@@ -15,6 +15,7 @@ from judgeaudit.judges.control import CONTROL, NOTE
 
 __all__ = [
     "concurrency_for",
+    "context_of",
     "items_for",
     "judge_spec",
     "note_on",
@@ -207,6 +208,19 @@ def items_for(judge: str, preset_items: int | None) -> int | None:
     """
     slow = split_judge(judge)[0] == "local"
     return preset_items // 2 if slow and preset_items else preset_items
+
+
+def context_of(judge: JudgeSpec) -> int | None:
+    """Return how many tokens prompt and answer may have together; None: not known."""
+    if judge.backend == "local":
+        from judgeaudit.judges.local import CONTEXT
+
+        return CONTEXT
+    if judge.backend == "litellm" and not judge.api_base:
+        from judgeaudit.judges._litellm import context
+
+        return context(judge.model)
+    return None
 
 
 def price_of(judge: JudgeSpec) -> tuple[float, float] | None:
