@@ -73,10 +73,8 @@ def _shortened(ready: Prepared) -> list[str]:
     cut = ready.meta.extra.get("too_long")
     if not cut:
         return []
-    return [
-        f"cut      {cut['items']:,} of {cut['of']:,} trajectories, to {cut['limit']:,} tokens: "
-        f"about {cut['tokens']:,} tokens of their middle are left out, with a mark"
-    ]
+    what = f"cut      {cut['items']:,} of {cut['of']:,} trajectories, to {cut['limit']:,} tokens: "
+    return [what + f"about {cut['tokens']:,} tokens of their middle are left out, with a mark"]
 
 
 def _in_batches(ready: Prepared) -> list[str]:

@@ -11,7 +11,7 @@ from judgeaudit.judges._checks import check_address, check_decoding, check_guard
 from judgeaudit.judges._confidence import LISTED, LOGPROBS
 from judgeaudit.judges._guards import GUARDS
 from judgeaudit.judges.base import JUDGES
-from judgeaudit.judges.control import CONTROL, NOTE
+from judgeaudit.judges.control import CONTROL, NOTE, options_of
 
 __all__ = [
     "concurrency_for",
@@ -164,6 +164,10 @@ def _check(made: JudgeSpec) -> None:
     model = made.model
     if made.backend == "direct":
         check_server(made)
+    elif made.backend == "control":
+        options_of(model)
+    elif made.backend == "scripted":
+        JUDGES[made.backend](made)  # which knows its names
     elif made.backend == "litellm" and model.startswith("direct/"):
         named = model.removeprefix("direct/") or "<model>"
         raise ConfigError(f"the judge {model!r} is no model string", mend=f"Write direct:{named}")
