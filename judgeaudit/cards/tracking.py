@@ -184,7 +184,6 @@ def _client(tracking_uri: str) -> tuple[Any, tuple[type[Exception], ...]]:
     # read at import: otherwise use of it is reported to its makers
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     try:
-        import mlflow
         from mlflow.exceptions import MlflowException
         from mlflow.tracking import MlflowClient
     except ImportError as error:
@@ -192,7 +191,6 @@ def _client(tracking_uri: str) -> tuple[Any, tuple[type[Exception], ...]]:
             f"logging to MLflow needs a package that is not installed ({error.name})",
             mend="Install it with `pip install 'judgeaudit[mlflow]'`",
         ) from None
-    del mlflow
     errors = (MlflowException, OSError, ImportError)
     try:
         return MlflowClient(tracking_uri=tracking_uri), errors

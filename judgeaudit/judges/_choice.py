@@ -135,6 +135,7 @@ def _own_code(spec: AuditSpec, backend: str, model: str, asked: dict[str, Any]) 
     for flag, value in (
         ("a decoding parameter", asked.pop("decoding")),
         ("--output-format", spec.output_format),
+        ("--retry-truncated", spec.retry_truncated),
         ("--judge-version", backend == "http" and spec.judge_version),
     ):
         if value:
