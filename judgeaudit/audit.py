@@ -106,7 +106,8 @@ def run(
     Parameters
     ----------
     spec : AuditSpec or Prepared, optional
-        All choices at once; or give them as keywords, see `AuditSpec`.
+        All choices at once; or give them as keywords, see `AuditSpec`. `judge` may be a function
+        of your own, too: see `judges.function`.
     show : {"auto", "bar", "plain", "quiet"}
         Progress, on standard error.
     created : str, optional
@@ -176,6 +177,10 @@ def ready_of(spec: AuditSpec | Prepared | None, more: dict[str, Any]) -> Prepare
     """Return what `run` was given, prepared; keywords win over a spec."""
     if isinstance(spec, Prepared):
         return spec
+    if callable(judge := more.get("judge")):
+        from judgeaudit.judges.function import given as named
+
+        more = {**more, "judge": named(judge)}
     given = spec.model_dump(exclude_unset=True) if isinstance(spec, AuditSpec) else {}
     return prepare(spec_from({**given, **more}))
 

@@ -62,6 +62,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     from judgeaudit.engine.identity import RunMeta
     from judgeaudit.engine.plan import build_plan
     from judgeaudit.engine.presets import PRESETS, make_protocol
+    from judgeaudit.engine.too_long import fitted
     from judgeaudit.judges import _choice as choice
     from judgeaudit.policy.confirming import refuse_unconfirmed
     from judgeaudit.policy.prompts import build_prompt, load_judge_template
@@ -91,7 +92,7 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         facts = policies.facts(policy)
         renderings = policies.render_all(policy, protocol, language=spec.language)
     renderings = certified(renderings, spec.certificates)
-    template = load_judge_template(spec.template or choice.template_for(spec.judge, spec.language))
+    template = load_judge_template(choice.template_of(spec))
     folder = spec.out or folder_of_choices(spec)
     judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
     check_choices(spec, judge)
@@ -105,6 +106,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         assume_ambiguity=spec.assume_ambiguity,
         revision=spec.revision,
     )
+
+    corpus, shortened = fitted(spec, judge, template, renderings, corpus)
 
     def prompt_of(item: Item, rendering: Rendering) -> JudgePrompt:
         fence_key = f"{spec.seed}/{item.key}"
@@ -127,7 +130,10 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         template=template.text,
         versions=versions(),
         created=now or now_utc(),
-        extra=extra_of(spec) | drafted(policy) | choices.told(judge, template, settled, corpus),
+        extra=extra_of(spec)
+        | drafted(policy)
+        | choices.told(judge, template, settled, corpus)
+        | shortened,
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
 

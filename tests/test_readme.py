@@ -62,7 +62,10 @@ def test_every_flag_named_exists():
             check=True,
             env=os.environ | {"COLUMNS": "200"},
         ).stdout
-        for verb in ("audit", "import", "correct", "card make", "card verify")
+        for verb in (
+            *("audit", "import", "correct"),
+            *("card make", "card verify", "card log-mlflow"),
+        )
     )
     for flag in set(re.findall(r"`?(--[a-z][a-z-]+)", README)) - {"--data"}:
         assert flag in shown, flag

@@ -89,6 +89,13 @@ def _incomplete(f: Figures) -> Found:
         )
 
 
+def _shortened(f: Figures) -> Found:
+    if isinstance(cut := f.facts.extra.get("too_long"), dict):
+        n, of, limit = (count(int(cut[k])) for k in ("items", "of", "limit"))
+        what = f"{n} of {of} trajectories were longer than {limit} tokens: the judge was shown "
+        yield "shortened", "caution", what + "their beginning and end, with the middle left out."
+
+
 def _failures(f: Figures) -> Found:
     rate = f.failure_rate
     if rate is not None and rate > _FAILURES_SAID:
@@ -168,7 +175,7 @@ def _served(f: Figures) -> Found:
                 f"fingerprints) during the run."
             ),
         )
-    if judge.backend in _LOCAL_BACKENDS:
+    if judge.backend in {*_LOCAL_BACKENDS, "callable", "http"}:
         return
     other = [n for n in names if served_as_asked(judge.model, n) == "other"]
     if other and len(names) == 1:
@@ -323,6 +330,7 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _planted,
     _imported,
     _incomplete,
+    _shortened,
     _failures,
     _placebo,
     _served,

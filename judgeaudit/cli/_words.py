@@ -59,6 +59,7 @@ def of_plan(ready: Prepared) -> str:
         *_edited(ready),
         *_evidence(ready),
         f"corpus   {facts.name}, {facts.n_items:,} items in {facts.n_clusters:,} clusters",
+        *_shortened(ready),
         f"plan     {estimate.n_calls:,} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
         f"price    {price}",
@@ -66,6 +67,14 @@ def of_plan(ready: Prepared) -> str:
         f"run      {ready.folder}",
     ]
     return plain("\n".join(lines))
+
+
+def _shortened(ready: Prepared) -> list[str]:
+    cut = ready.meta.extra.get("too_long")
+    if not cut:
+        return []
+    what = f"cut      {cut['items']:,} of {cut['of']:,} trajectories, to {cut['limit']:,} tokens: "
+    return [what + f"about {cut['tokens']:,} tokens of their middle are left out, with a mark"]
 
 
 def _in_batches(ready: Prepared) -> list[str]:

@@ -36,7 +36,8 @@ def audit(
         list[str] | None,
         typer.Option(
             help="LiteLLM model string (openai/gpt-5.4-mini), or backend:model (direct:<name> for "
-            "a server at --api-base, local:smollm2-135m, scripted:brittle_t4, replay:FILE). "
+            "a server at --api-base, local:smollm2-135m, scripted:brittle_t4, replay:FILE, "
+            "callable:module:function), or http://ADDRESS of an endpoint of your own. "
             "Default: local. Repeat the flag to audit several side by side, each in a folder of "
             "its own below --out.",
             rich_help_panel=_WHO,
@@ -65,6 +66,22 @@ def audit(
         typer.Option(
             help="plain, json_mode, json_schema or grammar; auto: the strictest of the first three "
             "that the judge accepts.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    judge_format: Annotated[
+        str | None,
+        typer.Option(
+            help="For guard models, the form of their answers: llama-guard, shieldgemma, "
+            "wildguard, granite-guardian, qwen3guard (-strict, -loose), gpt-oss-safeguard or "
+            "nemoguard. Chooses the template, too.",
+            rich_help_panel=_WHO,
+        ),
+    ] = None,
+    judge_version: Annotated[
+        str | None,
+        typer.Option(
+            help="For callable: judges, what tells this one from another with the same source.",
             rich_help_panel=_WHO,
         ),
     ] = None,
@@ -97,6 +114,21 @@ def audit(
         str | None,
         typer.Option(
             help="Language of the policy, and of the prompt around it: en or ko. Default: en.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    too_long: Annotated[
+        str | None,
+        typer.Option(
+            help="What becomes of trajectories longer than the judge takes: refuse (default), or "
+            "middle-out (their middle is left out, with a mark).",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    max_trajectory_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="The longest trajectory shown whole, in tokens (characters / 4).",
             rich_help_panel=_WHAT,
         ),
     ] = None,

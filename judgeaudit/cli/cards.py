@@ -272,6 +272,36 @@ def _keygen(
     typer.echo(f"{private}: keep it secret\n{public}: give it to your readers\nkey id {name}")
 
 
+@app.command("log-mlflow")
+def _log_mlflow(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Folder of a run, its ledger.sqlite, or a card.json."),
+    ],
+    *,
+    tracking_uri: Annotated[
+        str,
+        typer.Option(help="The tracking store: a folder, sqlite:///FILE, or a server's address."),
+    ],
+    experiment: Annotated[str, typer.Option(help="The experiment's name.")] = "judgeaudit",
+    run_name: Annotated[
+        str | None, typer.Option(help="The run's name; default: judge and time.")
+    ] = None,
+) -> None:
+    """Log a card to MLflow (`judgeaudit[mlflow]`): scores as metrics, the card as artifacts.
+
+    A figure without a value is no metric but a tag with the reason. The same card is logged once.
+    """
+    from judgeaudit import audit
+    from judgeaudit.cards.tracking import log_card
+
+    card = _opened(run) if run.is_file() and run.suffix == ".json" else audit.card(run)
+    made = log_card(card, tracking_uri, experiment=experiment, run_name=run_name)
+    what = f"{made.n_metrics} metrics, {made.n_undefined} figures without a value"
+    what = f"logged: {what}" if made.new else "this card is there already"
+    typer.echo(f"run {made.run_id} in {made.experiment}: {what}")
+
+
 @app.command("schema")
 def _schema(
     version: Annotated[

@@ -40,7 +40,10 @@ def flag_of(name: str) -> str:
 
 
 # Left out where not asked for, so that runs made before these were there keep their folders.
-_LATER: Final = ("logprobs", "until")
+_LATER: Final = (
+    *("logprobs", "until"),
+    *("judge_format", "judge_version", "too_long", "max_trajectory_tokens"),
+)
 
 
 def command_of(spec: AuditSpec) -> str:

@@ -99,6 +99,8 @@ class RunMeta:
         out["template.sha256"] = sha256_text(self.template)
         if "retry_truncated" in self.extra:
             out["retry_truncated"] = self.extra["retry_truncated"]
+        if cut := self.extra.get("too_long"):
+            out["too_long"] = f"{cut['policy']} at {cut['limit']} tokens"
         return out
 
 

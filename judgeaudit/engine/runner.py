@@ -313,7 +313,7 @@ async def run_plan(
     price : Price, optional
         Of the judge's tokens.
     parse : callable, optional
-        Reply -> Verdict; the package's parser by default.
+        Reply -> Verdict; by default the parser of the judge's output format.
     decide : Decide, optional
         Where it says so, calls in flight end and no other is made.
     only : array of bool, shape (n_calls,), optional
@@ -341,7 +341,7 @@ async def run_plan(
     if parse is None:
         from judgeaudit.judges import parsing
 
-        parse = parsing.parse
+        parse = parsing.parser_of(plan.judge.output_format)
     limits = limits or Limits()
     progress = progress or SilentProgress()
     control = control or RunControl()

@@ -313,14 +313,14 @@ class _Saving:
         A verdict that its words do not say; and one without words while other words have lost
         their verdict, since it may be theirs.
         """
-        out = []
+        out, form = [], self._meta("judge").get("output_format", "plain")
         for answer in answers:
             if answer[17] == _WORDS_LOST:
                 sound = not self._orphans
                 if sound:
                     self.found.wordless.append(answer[0])
             else:
-                read = _parsed(answer[11:16])
+                read = _parsed(answer[11:16], form)
                 sound = read is not None and answer[1:3] == (read.outcome, read.label)
             if sound:
                 out.append(answer)
@@ -328,22 +328,23 @@ class _Saving:
                 self._doubted += 1
         return out
 
-    def _source(self) -> str:
-        """Say where this run's confidence comes from, so that no other source is mixed in."""
-        (extra,) = self._made.db.execute("SELECT value FROM meta WHERE key = 'extra'").fetchone()
-        return str(json.loads(plain_text(extra)).get("confidence", "stated"))
+    def _meta(self, key: str) -> Any:
+        (text,) = self._made.db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        return json.loads(plain_text(text))
 
     def _read_again(self, calls: list[int]) -> None:
         from judgeaudit.judges._confidence import saved_probability, sourced
 
-        source = self._source()
+        # so that no other source is mixed in
+        source = str(self._meta("extra").get("confidence", "stated"))
+        form = self._meta("judge").get("output_format", "plain")
         answers = []
         for call, row in rows_at(self._db, f"{_REPLY} = ?", calls).items():
             saved = _texts(row[1:])
             if saved is None:
                 continue
             text, finish, refusal, reasoning, request, _, _, extra = saved
-            read = _parsed((text, finish, refusal, reasoning, request))
+            read = _parsed((text, finish, refusal, reasoning, request), form)
             if read is None or read.outcome == "error":
                 continue
             read = sourced(read, Reply(text=text, **saved_probability(extra)), source)
@@ -355,8 +356,8 @@ class _Saving:
             self._write(0, now_utc(), 0.0, answers, [])
 
 
-def _parsed(words: Sequence[Any]) -> Verdict | None:
-    from judgeaudit.judges.parsing import parse
+def _parsed(words: Sequence[Any], form: str) -> Verdict | None:
+    from judgeaudit.judges.parsing import parser_of
 
     text, finish, refusal, reasoning, request = words
     try:
@@ -369,7 +370,7 @@ def _parsed(words: Sequence[Any]) -> Verdict | None:
         )
     except ValueError:  # a changed byte made a number of a text
         return None
-    return parse(reply)
+    return parser_of(form)(reply)
 
 
 def _texts(row: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -11,18 +11,24 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from judgeaudit.core.errors import ConfigError, PermanentError, TransientError
-from judgeaudit.core.records import AuditSpec, Call, JudgePrompt, JudgeSpec, Message, Reply
+from judgeaudit.core.records import (
+    AuditSpec,
+    Call,
+    JudgePrompt,
+    JudgeSpec,
+    Message,
+    OutputFormat,
+    Reply,
+)
 from judgeaudit.engine.failures import UNREACHABLE, classify
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.limits import Limits, backoff
 from judgeaudit.judges.base import Judge
 
 __all__ = ["FORMATS", "UNSTATED", "Settled", "asettle", "frozen", "is_open"]
-
-OutputFormat = Literal["plain", "json_mode", "json_schema", "grammar"]
 
 FORMATS: Final[tuple[OutputFormat, ...]] = ("json_schema", "json_mode", "plain")
 """The formats that are tried, the strictest first."""
@@ -132,7 +138,7 @@ async def asettle(
     TransientError, QuotaExhaustedError
         It does not answer now.
     """
-    if judge.backend in {"local", "scripted", "replay", "control"}:
+    if judge.backend in {"local", "scripted", "replay", "control", "callable", "http"}:
         flag = "--output-format auto" if spec.output_format == "auto" else "--drop-unsupported"
         raise ConfigError(
             f"{flag} does not go with judge {spec.judge!r}", mend="It accepts all it is asked with"

@@ -9,10 +9,11 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.records import JudgeSpec
+from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
+from judgeaudit.judges._guards import GUARDS
 from judgeaudit.judges._text import is_secret_name
 
-__all__ = ["check_address", "check_decoding", "check_endpoint", "check_server"]
+__all__ = ["check_address", "check_decoding", "check_endpoint", "check_guard", "check_server"]
 
 _KEYS: Final = "Keys come from the environment only: a spec stands in the ledger and on the card"
 # Request arguments that are no property of the judge, or that would undo what the door promises.
@@ -36,6 +37,7 @@ _RESERVED: Final[dict[str, str]] = {
 }
 # What a request holds one of, wherever it is written.
 _OURS: Final = frozenset({"seed", "n", "stream", "model", "messages"})
+_SHIPPED: Final = {"default", "default_ko", "verdict_only", "verdict_only_ko"}
 _NO_SECRETS: Final = frozenset({"prompt_cache_key"})
 _SECRET_PARAMETER: Final = re.compile(r"(?i:^(?:key|sig|token|access_token|apikey)$)")
 
@@ -125,6 +127,35 @@ def check_server(spec: JudgeSpec) -> str:
         )
     check_address(spec)
     return spec.api_base
+
+
+def check_guard(spec: AuditSpec, template: JudgeTemplate) -> None:
+    """Refuse a guard model that is asked in one form and read in another.
+
+    Raises
+    ------
+    ConfigError
+        Naming both.
+    """
+    forms = [g.name for g in GUARDS.values() if g.template == template.id]
+    if spec.judge_format is None:
+        if forms:
+            raise ConfigError(
+                f"the template {template.id!r} asks for answers that only --judge-format reads",
+                mend=f"Add --judge-format {forms[0]}",
+            )
+        return
+    if spec.output_format is not None:
+        raise ConfigError(
+            f"--output-format does not go with --judge-format {spec.judge_format}",
+            mend="Leave it out: a guard model has a form of its own",
+        )
+    of_ours = template.id in {g.template for g in GUARDS.values()} | _SHIPPED
+    if of_ours and spec.judge_format not in forms:
+        raise ConfigError(
+            f"the template {template.id!r} does not ask for {spec.judge_format} answers",
+            mend="Leave --template out, or give a file of your own with another id",
+        )
 
 
 def check_endpoint(spec: JudgeSpec, provider: str) -> None:

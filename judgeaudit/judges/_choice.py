@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, JudgeSpec, JudgeTemplate
-from judgeaudit.judges._checks import check_address, check_decoding, check_server
+from judgeaudit.judges._checks import check_address, check_decoding, check_guard, check_server
 from judgeaudit.judges._confidence import LISTED, LOGPROBS
+from judgeaudit.judges._guards import GUARDS
 from judgeaudit.judges.base import JUDGES
-from judgeaudit.judges.control import CONTROL, NOTE
+from judgeaudit.judges.control import CONTROL, NOTE, options_of
 
 __all__ = [
     "concurrency_for",
+    "context_of",
     "items_for",
     "judge_spec",
     "note_on",
@@ -21,15 +23,19 @@ __all__ = [
     "provider_of",
     "split_judge",
     "template_for",
+    "template_of",
 ]
 
 
 def split_judge(text: str) -> tuple[str, str]:
     """Split what the user calls a judge into backend and model.
 
-    `local`, `direct:<model>`, `scripted:noisy` and `replay:answers.jsonl` name a backend of ours;
+    `local`, `direct:<model>`, `scripted:noisy`, `replay:answers.jsonl`, `callable:module:function`
+    and an address name a backend of ours;
     anything else is a LiteLLM model string, which may hold colons of its own (`ollama/llama3:8b`).
     """
+    if text.startswith(("http://", "https://")):
+        return "http", text
     backend, _, model = text.partition(":")
     if "/" not in backend and backend in JUDGES:
         return backend, model
@@ -46,6 +52,15 @@ def template_for(judge: str, language: str = "en") -> str:
     return name if language == "en" else f"{name}_{language}"
 
 
+def template_of(spec: AuditSpec) -> str:
+    """Name the prompt template of an audit: the user's, the guard model's, or the judge's usual."""
+    if spec.template:
+        return spec.template
+    if spec.judge_format:
+        return GUARDS[spec.judge_format].template
+    return template_for(spec.judge, spec.language)
+
+
 def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     """Make the spec of the judge that the choices name.
 
@@ -56,22 +71,9 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     """
     backend, model = split_judge(spec.judge)
     decoding = _decoding(spec)
+    check_guard(spec, template)
     if backend == "local":
-        from judgeaudit.judges.local import local_spec
-
-        for name, value in (
-            ("output-format", spec.output_format),
-            ("send-seed", spec.send_seed),
-            ("api-base", spec.api_base),
-        ):
-            if value is not None:
-                raise ConfigError(
-                    f"--{name} does not go with judge {spec.judge!r}",
-                    mend="The embedded model always answers by a grammar, with a seed a call",
-                )
-        if spec.logprobs:
-            decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
-        return local_spec(model or None, template=template, decoding=decoding)
+        return _local(spec, model, template, decoding)
     for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
         if given and backend not in {"litellm", "direct"}:
             raise ConfigError(
@@ -82,7 +84,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         "template_id": template.id,
         "template_sha256": template.sha256,
         # "auto": the plainest, until the judge was asked
-        "output_format": "plain" if spec.output_format in {None, "auto"} else spec.output_format,
+        "output_format": spec.judge_format
+        or ("plain" if spec.output_format in {None, "auto"} else spec.output_format),
         "decoding": decoding,
         "sends_seed": bool(spec.send_seed),
     }
@@ -92,12 +95,61 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         if not model:
             raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
         return replay_spec(model, **asked)
+    if backend in {"callable", "http"}:
+        return _own_code(spec, backend, model, asked)
+    if spec.judge_version is not None:
+        raise ConfigError(
+            f"--judge-version does not go with judge {spec.judge!r}",
+            mend="It belongs to callable:module:function",
+        )
     if backend == "control":
         model = model or CONTROL
     made = JudgeSpec(backend=backend, model=model, api_base=spec.api_base, **asked)
     # here already: a plan or a price of what cannot be asked would be worth nothing
     _check(made)
     return made
+
+
+def _local(
+    spec: AuditSpec, model: str, template: JudgeTemplate, decoding: dict[str, Any]
+) -> JudgeSpec:
+    from judgeaudit.judges.local import local_spec
+
+    for name, value in (
+        ("output-format", spec.output_format),
+        ("send-seed", spec.send_seed),
+        ("api-base", spec.api_base),
+    ):
+        if value is not None:
+            raise ConfigError(
+                f"--{name} does not go with judge {spec.judge!r}",
+                mend="The embedded model always answers by a grammar, with a seed a call",
+            )
+    if spec.logprobs:
+        decoding["top_logprobs"] = spec.decoding.get("top_logprobs", LISTED)
+    return local_spec(model or None, template=template, decoding=decoding, form=spec.judge_format)
+
+
+def _own_code(spec: AuditSpec, backend: str, model: str, asked: dict[str, Any]) -> JudgeSpec:
+    """Make the spec of a function, or of an endpoint: neither takes parameters of ours."""
+    for flag, value in (
+        ("a decoding parameter", asked.pop("decoding")),
+        ("--output-format", spec.output_format),
+        ("--retry-truncated", spec.retry_truncated),
+        ("--judge-version", backend == "http" and spec.judge_version),
+    ):
+        if value:
+            raise ConfigError(
+                f"{flag} does not go with judge {spec.judge!r}",
+                mend="It is code of your own: set it there",
+            )
+    if backend == "callable":
+        from judgeaudit.judges.function import function_spec
+
+        return function_spec(model, spec.judge_version, **asked)
+    from judgeaudit.judges.endpoint import endpoint_spec
+
+    return endpoint_spec(model, **asked)
 
 
 def _decoding(spec: AuditSpec) -> dict[str, Any]:
@@ -113,6 +165,10 @@ def _check(made: JudgeSpec) -> None:
     model = made.model
     if made.backend == "direct":
         check_server(made)
+    elif made.backend == "control":
+        options_of(model)
+    elif made.backend == "scripted":
+        JUDGES[made.backend](made)  # which knows its names
     elif made.backend == "litellm" and model.startswith("direct/"):
         named = model.removeprefix("direct/") or "<model>"
         raise ConfigError(f"the judge {model!r} is no model string", mend=f"Write direct:{named}")
@@ -157,6 +213,19 @@ def items_for(judge: str, preset_items: int | None) -> int | None:
     """
     slow = split_judge(judge)[0] == "local"
     return preset_items // 2 if slow and preset_items else preset_items
+
+
+def context_of(judge: JudgeSpec) -> int | None:
+    """Return how many tokens prompt and answer may have together; None: not known."""
+    if judge.backend == "local":
+        from judgeaudit.judges.local import CONTEXT
+
+        return CONTEXT
+    if judge.backend == "litellm" and not judge.api_base:
+        from judgeaudit.judges._litellm import context
+
+        return context(judge.model)
+    return None
 
 
 def price_of(judge: JudgeSpec) -> tuple[float, float] | None:

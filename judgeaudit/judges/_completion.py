@@ -46,7 +46,7 @@ def read_completion(
     seconds: float,
     request_id: str | None,
     *,
-    exact: bool = False,
+    form: str = "plain",
 ) -> Reply:
     """Read the first choice of a completion.
 
@@ -60,8 +60,8 @@ def read_completion(
         How long the request took.
     request_id : str, optional
         As the headers name it; else the completion's own id is taken.
-    exact : bool
-        See `verdict_probability`.
+    form : str
+        The judge's output format; see `verdict_probability`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def read_completion(
         prompt_tokens=counted,
         completion_tokens=count(used.get("completion_tokens")) if counted else None,
         seconds=seconds,
-        **verdict_probability(choice, exact=exact),
+        **verdict_probability(choice, form),
         **truth_probability(choice),
     )
 

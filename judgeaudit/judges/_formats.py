@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from judgeaudit.core.records import JudgeSpec
+from judgeaudit.judges._guards import GUARDS
 
 __all__ = ["VERDICT_GRAMMAR", "VERDICT_SCHEMA", "format_parameters"]
 
@@ -29,11 +30,11 @@ write blanks up to the token cap."""
 
 
 def format_parameters(spec: JudgeSpec) -> dict[str, Any]:
-    """Return the request parameters of a spec's output format.
+    """Return the request parameters of a spec's output format; a guard model needs none.
 
     `response_format` and `extra_body.grammar` in the spec's own decoding win.
     """
-    if spec.output_format == "plain":
+    if spec.output_format == "plain" or spec.output_format in GUARDS:
         return {}
     if spec.output_format == "grammar":
         body = dict(spec.decoding.get("extra_body") or {})

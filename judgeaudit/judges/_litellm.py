@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError
 
-__all__ = ["litellm_library", "openai_request", "price"]
+__all__ = ["context", "litellm_library", "openai_request", "price"]
 
 
 def litellm_library() -> Any:
@@ -82,6 +82,21 @@ def price(model: str, api_base: str | None = None) -> tuple[float, float] | None
         known = all(isinstance(r, float | int) for r in rates) and any(rates)
         if known and entry.get("litellm_provider") == provider:
             return float(rates[0]), float(rates[1])
+    return None
+
+
+def context(model: str) -> int | None:
+    """Return the tokens that a provider's own model takes, from LiteLLM's list; None: not known."""
+    litellm = litellm_library()
+    try:
+        bare, provider, *_ = litellm.get_llm_provider(model)
+    except litellm.BadRequestError:
+        return None
+    for name in (model, f"{provider}/{bare}", bare):
+        entry = litellm.model_cost.get(name) or {}
+        most = entry.get("max_input_tokens")
+        if entry.get("litellm_provider") == provider and isinstance(most, int) and most > 0:
+            return most
     return None
 
 

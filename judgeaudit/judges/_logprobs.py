@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from judgeaudit.judges._guards import GUARDS
+
 __all__ = ["truth_probability", "verdict_probability"]
 
 _BLANK: Final = r"[ \t\r\n]{0,20}"
@@ -20,12 +22,15 @@ _PLACES: Final = (
     re.compile(rf"\A[ \t\r\n*_`\"']{{0,20}}{_LABEL}", re.IGNORECASE),
 )
 _TRUTH: Final = (re.compile(r"\A[ \t\r\n*_`\"']{0,20}(?=true|false)", re.IGNORECASE),)
-_LABELS: Final = ("SAFE", "UNSAFE")
-_TRUTHS: Final = ("FALSE", "TRUE")
+_LABELS: Final = (("SAFE",), ("UNSAFE",))
+_TRUTHS: Final = (("FALSE",), ("TRUE",))
+_Labels = tuple[tuple[str, ...], tuple[str, ...]]
+"""The words that mean SAFE (or False), and those that mean UNSAFE (or True)."""
+
 _ROUND: Final = " \t\r\n\"'`*_:"
 
 
-def verdict_probability(choice: object, *, exact: bool = False) -> dict[str, float]:
+def verdict_probability(choice: object, form: str = "plain") -> dict[str, float]:
     """Return the probability of UNSAFE at the token in which the verdict begins, as a keyword.
 
     Of the alternatives that the server lists there, those count that begin one of the two labels:
@@ -35,18 +40,22 @@ def verdict_probability(choice: object, *, exact: bool = False) -> dict[str, flo
     ----------
     choice : object
         Of a completion; a mapping, or an object with attributes. `logprobs.content` lists tokens.
-    exact : bool
-        A grammar lets the two labels through as they are spelled and nothing else. The server
-        tells probabilities from before the grammar, so `Unsafe` and `unsafe` may be among them:
-        they are never drawn, and do not count. p is then the chance of UNSAFE in a draw at
-        temperature 1.
+    form : str
+        The judge's output format. "grammar" lets the two labels through as they are spelled and
+        nothing else. The server tells probabilities from before the grammar, so `Unsafe` and
+        `unsafe` may be among them: they are never drawn, and do not count. p is then the chance
+        of UNSAFE in a draw at temperature 1. A guard model's form says where its verdict stands,
+        and which words are which label.
 
     Returns
     -------
     dict
         `{"p_unsafe": p}` with p in 0..1; empty where it is not known.
     """
-    p = _probability(choice, _PLACES, _LABELS, exact=exact)
+    if (guard := GUARDS.get(form)) is not None:
+        p = _probability(choice, guard.places, guard.words)
+    else:
+        p = _probability(choice, _PLACES, _LABELS, exact=form == "grammar")
     return {} if p is None else {"p_unsafe": p}
 
 
@@ -71,7 +80,7 @@ def truth_probability(choice: object) -> dict[str, float]:
 def _probability(
     choice: object,
     places: tuple[re.Pattern[str], ...],
-    labels: tuple[str, str],
+    labels: _Labels,
     *,
     exact: bool = False,
 ) -> float | None:
@@ -99,9 +108,10 @@ def _token_at(written: list[str], start: int) -> tuple[int, int]:
     raise AssertionError("a place in the text is in one of its tokens")  # pragma: no cover
 
 
-def _share(token: object, labels: tuple[str, str], head: str | None) -> float | None:
+def _share(token: object, labels: _Labels, head: str | None) -> float | None:
     """Return the second label's share; with a head, of tokens that go on from it by the letter."""
-    mass = dict.fromkeys(labels, 0.0)
+    words = (*labels[0], *labels[1])
+    mass = dict.fromkeys(words, 0.0)
     listed = _get(token, "top_logprobs")
     seen: set[str] = set()
     # the token itself may be missing from the list: it was drawn, but was not among the likeliest
@@ -109,17 +119,17 @@ def _share(token: object, labels: tuple[str, str], head: str | None) -> float | 
         said, logprob = _get(other, "token"), _get(other, "logprob")
         if not isinstance(said, str) or said in seen:
             continue
-        label = _begun(said, labels) if head is None else _spelled(said, labels, head)
+        label = _begun(said, words) if head is None else _spelled(said, words, head)
         if label is None:
             continue
         seen.add(said)
         if isinstance(logprob, int | float) and not isinstance(logprob, bool):
             mass[label] += math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
     total = sum(mass.values())
-    return mass[labels[1]] / total if total > 0 else None
+    return sum(mass[w] for w in labels[1]) / total if total > 0 else None
 
 
-def _begun(token: str, labels: tuple[str, str]) -> str | None:
+def _begun(token: str, labels: tuple[str, ...]) -> str | None:
     """Return the label that a token begins."""
     said = token.strip(_ROUND).upper()
     for label in labels:
@@ -128,7 +138,7 @@ def _begun(token: str, labels: tuple[str, str]) -> str | None:
     return None
 
 
-def _spelled(token: str, labels: tuple[str, str], head: str) -> str | None:
+def _spelled(token: str, labels: tuple[str, ...], head: str) -> str | None:
     """Return the label that a token begins after the head, in the labels' own spelling."""
     said = token.removeprefix(head) if token.startswith(head) else ""
     for label in labels:

@@ -21,7 +21,7 @@ from judgeaudit.judges.base import JUDGES
 from judgeaudit.stats._types import Undefined
 from judgeaudit.stats.surface import FOLDS, TextModel, available, crossfit
 
-__all__ = ["CONTROL", "NOTE", "ControlJudge"]
+__all__ = ["CONTROL", "NOTE", "ControlJudge", "options_of"]
 
 CONTROL: Final = "tfidf_logreg"
 """The only model there is, and the default."""
@@ -55,7 +55,7 @@ class ControlJudge:
     """
 
     def __init__(self, spec: JudgeSpec) -> None:
-        self._folds, self._seed = _options(spec.model)
+        self._folds, self._seed = options_of(spec.model)
         if not available():
             raise ConfigError(
                 "the control judge needs scikit-learn, which is not installed",
@@ -156,8 +156,14 @@ class ControlJudge:
         """Do nothing: there is nothing to release."""
 
 
-def _options(model: str) -> tuple[int, int]:
-    """Read the number of folds and the seed off a model string."""
+def options_of(model: str) -> tuple[int, int]:
+    """Read the number of folds and the seed off a model string.
+
+    Raises
+    ------
+    ConfigError
+        Naming what it does not know.
+    """
     name, _, query = model.partition("?")
     if name != CONTROL:
         raise ConfigError(unknown_name("control", name, [CONTROL]))

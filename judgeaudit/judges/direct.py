@@ -59,6 +59,9 @@ class DirectJudge(Door):
         No model or address, an address with a password, a decoding parameter that cannot be one.
     """
 
+    key_name = KEY_NAME
+    path = _CHAT
+
     def __init__(
         self,
         spec: JudgeSpec,
@@ -70,16 +73,16 @@ class DirectJudge(Door):
         base = check_server(spec)
         super().__init__(spec)
         self.attempt_seconds = attempt_seconds
-        key = _key(api_key)
+        key = _key(api_key, self.key_name)
         scrub = Scrubber(more=[api_key] if api_key else [])
         self._where = f"{spec.model} at {spec.api_base}"
-        self._ending = Ending(spec.model, self._where, base, KEY_NAME, scrub)
+        self._ending = Ending(spec.model, self._where, base, self.key_name, scrub)
         self._scrub = scrub.answer
         self._parameters = _parameters(spec)
         self._wire = Wire(base, key)
 
     def __repr__(self) -> str:
-        return f"DirectJudge({self._where!r})"
+        return f"{type(self).__name__}({self._where!r})"
 
     async def aclose(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -104,7 +107,7 @@ class DirectJudge(Door):
         # raised outside of the handlers: a chained cause would carry headers, and so the key
         try:
             async with limit:
-                answer = await self._wire.post(_CHAT, payload)
+                answer = await self._wire.post(self.path, payload)
             ended = self.read(answer, time.perf_counter() - started)
         except UnreadableError as exc:
             ended = self._ending.unreadable(f"the server's answer cannot be read: {exc}")
@@ -128,15 +131,13 @@ class DirectJudge(Door):
             if has_error(body):
                 facts = facts_of(answer.status, answer.headers, answer.body)
                 return self._ending.of(facts, seconds)
-            return read_completion(
-                body,
-                self._scrub,
-                seconds,
-                answer.headers.get("x-request-id"),
-                exact=self._spec.output_format == "grammar",
-            )
+            return self._reply(body, seconds, answer.headers.get("x-request-id"))
         except NoCompletionError:
             return self._ending.unreadable(_NOT_A_COMPLETION)
+
+    def _reply(self, body: Any, seconds: float, request_id: str | None) -> JudgeError | Reply:
+        form = self._spec.output_format
+        return read_completion(body, self._scrub, seconds, request_id, form=form)
 
     def _redirected(self, answer: Answer) -> PermanentError:
         try:
@@ -162,11 +163,11 @@ class DirectJudge(Door):
             return []
 
 
-def _key(given: str | None) -> str:
-    key = given or os.environ.get(KEY_NAME, "").strip() or NO_KEY
+def _key(given: str | None, name: str) -> str:
+    key = given or os.environ.get(name, "").strip() or NO_KEY
     if not key.isascii() or not key.isprintable():
         raise ConfigError(
-            f"the key in {KEY_NAME} holds characters that no header can carry",
+            f"the key in {name} holds characters that no header can carry",
             mend="Set it again, without line breaks",
         )
     return key

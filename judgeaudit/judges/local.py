@@ -26,6 +26,7 @@ from judgeaudit.core.errors import (
 )
 from judgeaudit.core.records import (
     Call,
+    GuardFormat,
     JudgePrompt,
     JudgeSpec,
     JudgeTemplate,
@@ -34,6 +35,7 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.judges._checks import check_decoding
 from judgeaudit.judges._door import ATTEMPT_SECONDS
+from judgeaudit.judges._guards import GUARDS
 from judgeaudit.judges._local_grammar import answer_tokens, grammar_for
 from judgeaudit.judges._local_prefix import Prefixes
 from judgeaudit.judges._local_worker import TOO_LONG, Served, Worker
@@ -62,6 +64,7 @@ def local_spec(
     *,
     template: JudgeTemplate,
     decoding: dict[str, Any] | None = None,
+    form: GuardFormat | None = None,
 ) -> JudgeSpec:
     """Name a judge on this machine.
 
@@ -75,6 +78,8 @@ def local_spec(
         Parameters that win over the defaults: temperature 1 and no truncation of the
         distribution, so that the model's own probabilities decide, and repeats show its jitter.
         At temperature 0 repeats are copies of each other.
+    form : str, optional
+        Of a guard model: it answers in its own form instead of by a grammar.
 
     Returns
     -------
@@ -89,18 +94,20 @@ def local_spec(
     model = model or DEFAULT_MODEL
     weights_sha256 = find(model).sha256 if is_path(model) else packaged(model).sha256
     own = dict(decoding or {})
-    body = {"grammar": grammar_for(template.answer), "min_p": 0.0, "top_k": 0}
+    body: dict[str, Any] = {"min_p": 0.0, "top_k": 0}
+    if form is None:
+        body = {"grammar": grammar_for(template.answer), **body}
     body |= own.pop("extra_body", None) or {}
     return JudgeSpec(
         backend="local",
         model=model,
         template_id=template.id,
         template_sha256=template.sha256,
-        output_format="grammar",
+        output_format=form or "grammar",
         decoding={
             "temperature": 1.0,
             "top_p": 1.0,
-            "max_tokens": answer_tokens(template.answer),
+            "max_tokens": GUARDS[form].tokens if form else answer_tokens(template.answer),
             **own,
             "extra_body": body,
         },

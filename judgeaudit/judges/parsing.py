@@ -14,17 +14,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from judgeaudit.core.records import Label, Outcome, Reply, Verdict
+from judgeaudit.judges._guards import GUARDS, Guard
 from judgeaudit.judges._objects import Claim, Scan, as_label, scan
 from judgeaudit.judges._text import short
 
-__all__ = ["parse"]
+__all__ = ["parse", "parser_of"]
 
 _RATIONALE_CAP: Final = 4_000
 _NOTE_CAP: Final = 200
 _PLAIN_CAP: Final = 200_000
+_BLANKS: Final = "\x00\ufeff \t\r\n"
 
 _FILTERED: Final = frozenset({"content_filter", "refusal", "safety", "guardrail_intervened"})
 _CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
@@ -91,20 +95,66 @@ def parse(reply: Reply) -> Verdict:
     >>> parse(Reply(text="NOT UNSAFE")).outcome
     'unparseable'
     """
+    if (sign := _sign(reply)) is not None:
+        return sign
+    text = reply.text or ""
+    found = scan(text)
+    if found.gave_up:
+        return _without("unparseable", f"too tangled to read ({len(text)} characters)")
+    return _decide(found, cut=_is_cut(reply))
+
+
+def parser_of(form: str) -> Callable[[Reply], Verdict]:
+    r"""Return what reads the answers of a judge with this output format.
+
+    Parameters
+    ----------
+    form : str
+        `JudgeSpec.output_format`. A guard model's is read as that model writes and in no other
+        way: whatever else it says is an outcome, never a verdict.
+
+    Examples
+    --------
+    >>> read = parser_of("llama-guard")
+    >>> read(Reply(text="unsafe\nS1")).label
+    'UNSAFE'
+    >>> read(Reply(text='{"verdict": "SAFE"}')).outcome
+    'unparseable'
+    """
+    guard = GUARDS.get(form)
+    return parse if guard is None else partial(_parse_guard, guard)
+
+
+def _parse_guard(guard: Guard, reply: Reply) -> Verdict:
+    if (sign := _sign(reply)) is not None:
+        return sign
+    text, cut = reply.text or "", _is_cut(reply)
+    read = guard.read(text.strip(_BLANKS), cut) if len(text) <= _PLAIN_CAP else None
+    if read is not None:
+        return read
+    if cut:
+        return _without("truncated", "the token cap cut the answer before a complete verdict")
+    if _REFUSES.match(text[:_NOTE_CAP]):
+        return _without("refusal", f"worded as a refusal: {short(text)}")
+    return _without("unparseable", f"not as {guard.name} answers: {short(text)}")
+
+
+def _is_cut(reply: Reply) -> bool:
+    return (reply.finish_reason or "").strip().lower() in _CUT
+
+
+def _sign(reply: Reply) -> Verdict | None:
+    """Return the outcome that the server's own signs, or no text at all, leave no choice about."""
     finish = (reply.finish_reason or "").strip().lower()
     if (reply.refusal or "").strip():
         return _without("refusal", f"the judge refused: {short(reply.refusal or '')}")
     if finish in _FILTERED:
         return _without("refusal", f"stopped by the server: {finish}")
+    if (reply.text or "").strip(_BLANKS):
+        return None
     cut = finish in _CUT
-    text = reply.text or ""
-    if not text.strip("\x00\ufeff \t\r\n"):
-        why = "no text before the token cap" if cut else "empty reply"
-        return _without("truncated" if cut else "unparseable", why)
-    found = scan(text)
-    if found.gave_up:
-        return _without("unparseable", f"too tangled to read ({len(text)} characters)")
-    return _decide(found, cut=cut)
+    why = "no text before the token cap" if cut else "empty reply"
+    return _without("truncated" if cut else "unparseable", why)
 
 
 def _decide(found: Scan, *, cut: bool) -> Verdict:

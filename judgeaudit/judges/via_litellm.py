@@ -157,7 +157,7 @@ class LiteLLMJudge(Door):
             completion_tokens=answered if counted else None,
             seconds=seconds,
             cost=self._cost(answer, asked or 0, answered or 0) if counted else None,
-            **verdict_probability(choices[0], exact=self._spec.output_format == "grammar"),
+            **verdict_probability(choices[0], self._spec.output_format),
             **truth_probability(choices[0]),
         )
 

@@ -226,4 +226,4 @@ def build_prompt(
     messages = [Message(role="user", content=_fill(template.user, values))]
     if template.system.strip():
         messages.insert(0, Message(role="system", content=_fill(template.system, values)))
-    return JudgePrompt(messages=tuple(messages))
+    return JudgePrompt(messages=tuple(messages), policy=values["policy"], trajectory=record)

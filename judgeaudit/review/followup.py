@@ -15,7 +15,7 @@ from typing import Final, get_args
 import numpy as np
 
 from judgeaudit.core.clock import now_utc
-from judgeaudit.core.errors import ConfigError, unknown_name
+from judgeaudit.core.errors import ConfigError, TransientError, unknown_name
 from judgeaudit.core.hashing import sha256_of, sha256_text
 from judgeaudit.core.records import (
     AuditSpec,
@@ -30,6 +30,7 @@ from judgeaudit.core.records import (
 from judgeaudit.core.versions import versions
 from judgeaudit.engine.choices import judge_of, limits_of, price_of
 from judgeaudit.engine.estimate import Price, make_estimate
+from judgeaudit.engine.failures import UNREACHABLE
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.plan import Column, Plan
 from judgeaudit.engine.progress import ProgressMode
@@ -37,6 +38,7 @@ from judgeaudit.engine.summary import RunSummary
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.judges import _choice as choice
 from judgeaudit.judges._confidence import LISTED, LOGPROBS
+from judgeaudit.judges._reach import check_reachable
 from judgeaudit.review.questions import Question, Source, asking_of, questions_of
 
 __all__ = [
@@ -258,7 +260,9 @@ def ask_after(
     plan, meta = _plan(view, source, questions_of(view, source), judge, price)
     path = ledger_of(folder, source)
     fresh = not path.exists()
-    asked = judge_of(judge, (), spec.attempt_seconds, fresh=fresh)
+    if fresh and not other:
+        _check_there(judge)
+    asked = judge_of(judge, (), spec.attempt_seconds, fresh=fresh and other)
     with Ledger.open(path, meta, plan) as ledger:
         try:
             return run_plan_sync(
@@ -274,6 +278,25 @@ def ask_after(
         except ConfigError:
             ledger.discard()
             raise
+
+
+def _check_there(judge: JudgeSpec) -> None:
+    """Find out whether the run's own judge is still there.
+
+    Raises
+    ------
+    TransientError
+        It is not: its address was right once, so that is an outage and no mistake.
+    """
+    try:
+        check_reachable(judge)
+    except ConfigError as error:
+        raise TransientError(
+            error.what,
+            where=error.where,
+            mend="Start the server that the run asked, and run the same command again",
+            code=UNREACHABLE,
+        ) from None
 
 
 def answers_of(folder: Path, source: Source) -> dict[tuple[str, int], Asked] | None:

@@ -104,6 +104,9 @@ def _data(a: Side, b: Side) -> Iterator[Cause]:
         if x != y:
             what = "corpus" if name == "name" else f"corpus {name.replace('_', ' ')}"
             yield Cause(kind="data", what=what, before=_cut(x), after=_cut(y))
+    x, y = (_said(s.facts.extra.get("too_long")) for s in (a, b))
+    if x != y:
+        yield Cause(kind="data", what="trajectories cut as too long", before=x, after=y)
     if a.table is None or b.table is None:
         if one.sha256 != two.sha256:
             yield Cause(kind="data", what="items", before=one.sha256[:12], after=two.sha256[:12])

@@ -34,6 +34,24 @@ def test_a_flag_is_named_as_a_flag(flags, said, tmp_path, monkeypatch):
     assert said_of(*flags).startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        ("control:nope", "unknown control 'nope'"),
+        ("control:tfidf_logreg?folds=1", "folds='1' is not a whole number"),
+        ("scripted:nope", "unknown scripted judge 'nope'"),
+    ],
+)
+def test_a_judge_that_there_is_not_is_refused_before_a_plan_is_printed(
+    judge, said, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["audit", "--judge", judge, "--preset", "quick"])
+    assert isinstance(done.exception, ConfigError)
+    assert said in str(done.exception)
+    assert "plan" not in done.output
+
+
 def test_a_line_of_the_file_is_named_though_flags_are_given(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("audit.toml").write_text('judge = "scripted:quiet"\nlimit = 0\n', encoding="utf-8")

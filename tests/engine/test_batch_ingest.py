@@ -322,3 +322,16 @@ def test_confidence_comes_from_where_single_requests_have_it(server, tmp_path):
     assert one == two
     assert len(set(one)) > 3
     assert all(c is not None and c >= 0.5 for c in one)
+
+
+def test_a_guards_answers_in_a_batch_are_read_in_its_own_form(server, tmp_path):
+    server.behaviour = lambda _body, n, _k: Answer(
+        body=completion(["unsafe\nS1", "safe", "It says: safe"][n % 3])
+    )
+    result = audit.run(**choices(server, tmp_path / "run", judge_format="llama-guard"))
+    counted: dict[str, int] = {}
+    for outcomes in result.facts.outcomes.values():
+        for name, n in outcomes.items():
+            counted[name] = counted.get(name, 0) + n
+    assert {"verdict", "unparseable"} == set(counted)
+    assert N == sum(counted.values())

@@ -82,7 +82,7 @@ def test_behind_a_grammar_only_what_it_lets_through_counts(tokens, p):
     before = OBJECT if not drawn.startswith('"') else [*OBJECT[:-1], " "]
     listed = {t: math.log(q) if q else -math.inf for t, q in top.items()}
     choice = told(*map(token, before), token(drawn, listed.get(drawn, -9.0), top=listed), rest)
-    assert verdict_probability(choice, exact=True) == {"p_unsafe": pytest.approx(p)}
+    assert verdict_probability(choice, "grammar") == {"p_unsafe": pytest.approx(p)}
 
 
 def test_a_grammar_is_told_by_the_judge_not_by_the_answer(tmp_path):

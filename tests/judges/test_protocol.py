@@ -7,10 +7,12 @@ import contextlib
 
 import pytest
 from judge_world import PROMPT, call
-from loopback import Loopback
+from loopback import Answer, Loopback, always
 
 from judgeaudit.core.records import Item, JudgeSpec, Reply, Trajectory, Turn
 from judgeaudit.judges.base import JUDGES, Judge, PlantedJudge
+from judgeaudit.judges.endpoint import endpoint_spec
+from judgeaudit.judges.function import function_spec
 from judgeaudit.judges.parsing import parse
 
 ITEM = Item(
@@ -50,7 +52,20 @@ def replay_spec(tmp_path):
     return JudgeSpec(backend="replay", model=str(path)), None
 
 
-@pytest.fixture(params=["litellm", "direct", "scripted", "replay"])
+@pytest.fixture
+def callable_spec(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text('def judge(messages):\n    return "SAFE"\n', encoding="utf-8")
+    return function_spec(f"{path}:judge"), None
+
+
+@pytest.fixture
+def http_spec():
+    with Loopback(always(Answer(body={"verdict": "SAFE"}))) as server:
+        yield endpoint_spec(f"{server.api_base}/chat/completions"), server
+
+
+@pytest.fixture(params=["litellm", "direct", "scripted", "replay", "callable", "http"])
 def case(request):
     return request.getfixturevalue(f"{request.param}_spec")
 
@@ -71,7 +86,8 @@ async def asked(judge: Judge, times: int = 1) -> list[Reply]:
 
 def test_every_backend_of_this_room_is_in_this_suite():
     # suites of their own: `local` needs weights, `control` labelled items to learn from
-    assert set(JUDGES.names()) - {"local", "control"} == {"direct", "litellm", "replay", "scripted"}
+    here = {"callable", "direct", "http", "litellm", "replay", "scripted"}
+    assert set(JUDGES.names()) - {"local", "control"} == here
 
 
 def test_the_spec_is_the_one_it_was_made_from_and_stays_so(case):

@@ -92,6 +92,20 @@ def test_p_true_is_asked_of_every_base_verdict_below_its_own_answer(server, tmp_
         assert repeat in range(K)
 
 
+def test_a_judge_that_is_gone_is_an_outage_and_no_mistake(tmp_path):
+    with Loopback(knowing) as server:
+        folder = judged(server, tmp_path, model=DOORS[1], n=4)
+    with pytest.raises(JudgeError, match="no server answers at") as caught:
+        told("ask-confidence", folder, "--source", "p_true")
+    assert caught.value.exit_code == 3
+    assert not ledger_of(folder, "p_true").exists()
+    # one that is named here and is not there is a mistake of who named it
+    other = ("--judge", "direct:other", "--api-base", "http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigError) as mistake:
+        told("ask-confidence", folder, "--source", "entailment", *other)
+    assert mistake.value.exit_code == 2
+
+
 def test_p_ik_is_asked_once_an_item_before_any_verdict(server, tmp_path):
     folder = judged(server, tmp_path, n=10)
     before = server.n_requests

@@ -1,7 +1,16 @@
 """The nouns: frozen records that cross a file or a wire."""
 
 from judgeaudit.core.records._base import Dimension, Label, Outcome, Record
-from judgeaudit.core.records.calls import Call, JudgePrompt, JudgeSpec, Message, Reply, Verdict
+from judgeaudit.core.records.calls import (
+    Call,
+    GuardFormat,
+    JudgePrompt,
+    JudgeSpec,
+    Message,
+    OutputFormat,
+    Reply,
+    Verdict,
+)
 from judgeaudit.core.records.items import Item, LabelSource, Role, Trajectory, Turn
 from judgeaudit.core.records.policy import (
     Action,
@@ -47,6 +56,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "Force",
+    "GuardFormat",
     "Item",
     "JudgePrompt",
     "JudgeSpec",
@@ -56,6 +66,7 @@ __all__ = [
     "Message",
     "Norm",
     "Outcome",
+    "OutputFormat",
     "Policy",
     "PolicyException",
     "PolicyFacts",

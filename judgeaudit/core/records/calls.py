@@ -9,7 +9,32 @@ from pydantic import Field, model_validator
 from judgeaudit.core.hashing import sha256_of, stable_seed
 from judgeaudit.core.records._base import Label, Outcome, Record
 
-__all__ = ["Call", "JudgePrompt", "JudgeSpec", "Message", "Reply", "Verdict"]
+__all__ = [
+    "Call",
+    "GuardFormat",
+    "JudgePrompt",
+    "JudgeSpec",
+    "Message",
+    "OutputFormat",
+    "Reply",
+    "Verdict",
+]
+
+GuardFormat = Literal[
+    "llama-guard",
+    "shieldgemma",
+    "wildguard",
+    "granite-guardian",
+    "qwen3guard",
+    "qwen3guard-strict",
+    "qwen3guard-loose",
+    "gpt-oss-safeguard",
+    "nemoguard",
+]
+"""Answers of guard models, each in the form that it was trained to give."""
+
+OutputFormat = Literal["plain", "json_mode", "json_schema", "grammar", GuardFormat]
+"""How a verdict is asked for, and so how an answer is read."""
 
 
 class Message(Record):
@@ -20,9 +45,20 @@ class Message(Record):
 
 
 class JudgePrompt(Record):
-    """The messages of one call; identical for all repeats of an (item, condition)."""
+    """The messages of one call; identical for all repeats of an (item, condition).
+
+    Parameters
+    ----------
+    messages : tuple of Message
+        What is sent.
+    policy, trajectory : str, optional
+        The two texts that the messages are made of, for judges that take them apart. They are
+        not stored, and no part of the identity: the messages hold both.
+    """
 
     messages: tuple[Message, ...]
+    policy: str | None = Field(default=None, exclude=True, repr=False)
+    trajectory: str | None = Field(default=None, exclude=True, repr=False)
 
     @property
     def sha256(self) -> str:
@@ -45,13 +81,15 @@ class JudgeSpec(Record):
     template_id, template_sha256 : str
         The prompt template, and the hash of its text.
     output_format : str
-        How the verdict is asked for ("plain", "json_mode", "json_schema", "grammar").
+        How the verdict is asked for ("plain", "json_mode", "json_schema", "grammar"), or the guard
+        model's own form in which it comes ("llama-guard", ...).
     decoding : dict
         Parameters sent with each call (temperature, max_tokens, ...).
     sends_seed : bool
         Whether each call carries a seed derived from (item, condition, repeat).
     weights_sha256 : str, optional
-        Hash of the weights file, for models on this machine.
+        Hash of the weights file, for models on this machine; of the recording, for replays; of
+        what is known of it, for functions.
     """
 
     backend: str
@@ -59,7 +97,7 @@ class JudgeSpec(Record):
     api_base: str | None = None
     template_id: str = "default"
     template_sha256: str = ""
-    output_format: Literal["plain", "json_mode", "json_schema", "grammar"] = "plain"
+    output_format: OutputFormat = "plain"
     decoding: dict[str, Any] = Field(default_factory=dict)
     sends_seed: bool = False
     weights_sha256: str | None = None

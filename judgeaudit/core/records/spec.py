@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from judgeaudit.core.records._base import Record
+from judgeaudit.core.records.calls import GuardFormat
 
 __all__ = ["AuditSpec"]
 
@@ -44,7 +45,9 @@ class AuditSpec(Record):
     judge : str
         A LiteLLM model string (`openai/gpt-5.4-mini`), or `backend:model` for a judge of another
         backend (`direct:<name>` for a server at `api_base`, `local:smollm2-135m`,
-        `scripted:brittle_t4`, `replay:FILE`).
+        `scripted:brittle_t4`, `replay:FILE`, `callable:module:function`), or the address of an
+        endpoint of one's own (`http://127.0.0.1:8000/judge`), or `http:FILE.toml` for one that
+        wants another form of request.
     api_base : str, optional
         Root of an OpenAI-compatible server, for instance `http://127.0.0.1:8000/v1`.
     language : str
@@ -52,6 +55,11 @@ class AuditSpec(Record):
     output_format : str, optional
         How a verdict is asked for; "auto": the strictest form that the judge accepts, found out
         before the plan and then frozen.
+    judge_format : str, optional
+        The form in which a guard model answers ("llama-guard", "shieldgemma", ...): it is then
+        asked as it was trained to be, and read in no other way.
+    judge_version : str, optional
+        Of a judge that is a function: what tells it from another one whose source is the same.
     drop_unsupported : bool
         Whether parameters that the judge refuses are left out, and the card says so. Without it
         the audit does not begin.
@@ -66,6 +74,12 @@ class AuditSpec(Record):
         Texts under each certified or near condition, so that the effect of a transform is told
         from that of one wording; each gets L calls an item. A condition that has fewer texts
         gets those.
+    too_long : {"refuse", "middle-out"}, optional
+        What becomes of trajectories that are longer than `max_trajectory_tokens`, or than the
+        judge is known to take: without a word, the audit is refused; "middle-out" leaves out
+        their middle, with a mark, the same under every condition.
+    max_trajectory_tokens : int, optional
+        The longest trajectory that is shown as it is, in tokens estimated as characters / 4.
     rewrites : path, optional
         A folder of the user's own texts, one file a condition, instead of renderings of a policy.
     certificates : tuple of path
@@ -113,6 +127,8 @@ class AuditSpec(Record):
     max_tokens: Whole | None = Field(default=None, ge=1)
     decoding: dict[str, Any] = Field(default_factory=dict)
     send_seed: Switch | None = None
+    judge_format: GuardFormat | None = None
+    judge_version: str | None = None
     drop_unsupported: Switch = False
     logprobs: Switch = False
 
@@ -121,6 +137,9 @@ class AuditSpec(Record):
     rewrites: Path | None = None
     certificates: tuple[Path, ...] = ()
     unconfirmed: bool = False
+
+    too_long: Literal["refuse", "middle-out"] | None = None
+    max_trajectory_tokens: Whole | None = Field(default=None, ge=100)
 
     corpus: str = "sample"
     data: str | None = None

@@ -110,10 +110,14 @@ def _as_direct(spec: JudgeSpec, address: str) -> JudgeSpec:
     if spec.backend == "litellm":
         from judgeaudit.judges._checks import check_endpoint
         from judgeaudit.judges._formats import format_parameters
+        from judgeaudit.judges._guards import GUARDS
         from judgeaudit.judges._litellm import openai_request
 
         check_endpoint(spec, "openai")
         asked = {**spec.decoding, **format_parameters(spec)}
         model, sent = openai_request(spec.model, asked)
-        changed |= {"model": model, "decoding": sent, "output_format": "plain"}
+        changed |= {"model": model, "decoding": sent}
+        # what asks for the form stands in the decoding; where a guard's verdict stands does not
+        if spec.output_format not in GUARDS:
+            changed["output_format"] = "plain"
     return spec.model_copy(update=changed)

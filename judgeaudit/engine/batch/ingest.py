@@ -27,7 +27,7 @@ from judgeaudit.engine.progress import Progress, printable
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.engine.writer import Answer, Failure, Row
 from judgeaudit.judges._confidence import sourced
-from judgeaudit.judges.parsing import parse
+from judgeaudit.judges.parsing import parser_of
 
 __all__ = ["Desk", "Taken", "call_ids", "take_in"]
 
@@ -187,6 +187,7 @@ class _Intake:
         self.taken = Taken()
         self.entries = {e.name: e for e in entries}
         self.price = book.manifest.price
+        self.parse = parser_of(ledger.meta.judge.output_format)
         self.source = str(ledger.meta.extra.get("confidence", "stated"))
         self.owner: dict[int, str] = {}
         for e in entries:
@@ -261,7 +262,7 @@ class _Intake:
             self.lapsed[entry.name].add(position)
             return
         if isinstance(read, Reply):
-            verdict = sourced(parse(read), read, self.source)
+            verdict = sourced(self.parse(read), read, self.source)
             if verdict.outcome != "error":
                 reply = self._priced(read, entry)
                 # how long a call in a batch took is not known
