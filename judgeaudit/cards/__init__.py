@@ -5,7 +5,7 @@
 >>> cards.write(card, Path("runs/demo"))  # doctest: +SKIP
 """
 
-from judgeaudit.cards.assemble import build
+from judgeaudit.cards.assemble import build, reworded
 from judgeaudit.cards.badge import to_badge
 from judgeaudit.cards.files import FORMATS, write, write_text
 from judgeaudit.cards.hub import to_hub
@@ -38,6 +38,7 @@ __all__ = [
     "Software",
     "build",
     "from_json",
+    "reworded",
     "schema",
     "to_badge",
     "to_csv",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from judgeaudit.cards.figures import count, duration, joined, money, p_value
+from judgeaudit.cards.unsaid import NO_FIGURE, is_bare_precision, no_share
 from judgeaudit.core.records import Score
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ends",
     "estimate",
     "interval",
+    "is_bare_precision",
     "joined",
     "kind_of",
     "method",
@@ -89,9 +91,6 @@ _RANGES: Final[dict[Kind, tuple[float, float]]] = {
 }
 _UNCLIPPED: Final = "pis_raw"
 _MINUS: Final = "\N{MINUS SIGN}"
-
-NO_FIGURE: Final = "cannot be estimated"
-"""How a figure that has no value is worded, before the reason."""
 
 
 def _signed(text: str) -> str:
@@ -259,6 +258,11 @@ def estimate(score: Score | None) -> str:
         return "anywhere in the range"
     if score.value is None:
         return cannot(score.why_undefined)
+    if score.metric == "variance_share" and not 0 <= score.value <= 1:
+        return no_share(score.value)
+    if is_bare_precision(score):
+        assert score.low is not None
+        return f"at least {percent(score.low)}"
     return amount(score.value, kind_of(score.metric, score.unit))
 
 
