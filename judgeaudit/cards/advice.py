@@ -120,9 +120,17 @@ def _avoid(f: Figures, code: str) -> Iterator[str]:
         yield "Any decision: its answer is known before it is asked."
         return
     if bad := _below(f.get("tpr")):
-        yield f"Clearing runs unseen: it misses {bad[0]} of unsafe ones here, and {bad[1]} is not ruled out."
+        wrong, most = bad
+        yield (
+            f"Clearing runs unseen: it misses {wrong} of unsafe ones here, and {most} is not ruled "
+            f"out."
+        )
     if bad := _below(f.get("tnr")):
-        yield f"Stopping runs by itself: it flags {bad[0]} of safe ones here, and {bad[1]} is not ruled out."
+        wrong, most = bad
+        yield (
+            f"Stopping runs by itself: it flags {wrong} of safe ones here, and {most} is not ruled "
+            f"out."
+        )
     if void(f):
         yield "Any claim that its verdicts do not depend on the policy's wording."
     elif f.flag("certified_gate") == "above" or shown(f):
@@ -143,18 +151,7 @@ def _next(f: Figures, code: str) -> Iterator[str]:
     if f.facts.n_answered < f.facts.n_planned and not f.flag("stopping"):
         yield "Resume the run: the same command goes on where it stopped."
     yield from _mend_calls(f)
-    if code == "constant":
-        yield (
-            "Read some raw replies: if the answer is the same whatever is asked, change the prompt "
-            "or the model, and audit again."
-        )
-    elif f.withheld == "not responsive":
-        yield (
-            "Look whether the policy reaches the model: read a prompt and its reply under "
-            "no_policy and inverted."
-        )
-    elif f.withheld:
-        yield _show_response(f)
+    yield from _be_moved(f, code)
     for x in shown(f)[:1]:
         yield (
             f"Read the flips under {rewording(x.condition)} (judgeaudit view RUN), and settle on "
@@ -169,6 +166,22 @@ def _next(f: Figures, code: str) -> Iterator[str]:
     jitter = f.get("jitter", "base")
     if jitter is not None and jitter.value is not None and (jitter.low or 0) > _UNSTEADY:
         yield "Take the majority of several calls: two calls with one prompt often disagree."
+
+
+def _be_moved(f: Figures, code: str) -> Iterator[str]:
+    """Word how to find out whether the judge reads the policy."""
+    if code == "constant":
+        yield (
+            "Read some raw replies: if the answer is the same whatever is asked, change the prompt "
+            "or the model, and audit again."
+        )
+    elif f.withheld == "not responsive":
+        yield (
+            "Look whether the policy reaches the model: read a prompt and its reply under "
+            "no_policy and inverted."
+        )
+    elif f.withheld:
+        yield _show_response(f)
 
 
 def _mend_calls(f: Figures) -> Iterator[str]:

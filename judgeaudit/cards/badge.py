@@ -11,7 +11,7 @@ from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard, Stance
 from judgeaudit.cards.texts_en import STANCES
-from judgeaudit.cards.words import interval, unit_score
+from judgeaudit.cards.words import unit_score
 
 __all__ = ["message", "to_badge"]
 

@@ -110,7 +110,7 @@ def worst_failing(f: Figures) -> Failing | None:
     alpha = 1 - f.facts.protocol.level
     shown = [x for x in failing(f) if x.p <= alpha and abs(x.more) > f.threshold]
     pool = [x for x in shown if x.condition == _POOL]
-    return (pool or sorted(shown, key=lambda x: -abs(x.more)) or [None])[0]
+    return next(iter(pool or sorted(shown, key=lambda x: -abs(x.more))), None)
 
 
 def failing_words(f: Figures, found: Failing) -> str:

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _GOOD_DIRECTION: Final = 0.9
+_UNSTEADY: Final = 0.05
 _WEIGHTS: Final = {"delta": 0.4, "direction": 0.3, "undue": 0.3}
 
 
@@ -145,9 +146,22 @@ def _undue_words(f: Figures, undue: Score) -> tuple[str, bool]:
     if undue.low is not None and undue.low > null:
         by_chance = f"where chance alone would put {rough(null)}"
         return f"{share} fall on clear items, {by_chance}", True
+    lowers = f"{lowers}, {{}}{_unsteady(f)}"
     if undue.value <= null:
-        return f"{lowers}, no more than chance alone would put there ({rough(null)})", False
-    return f"{lowers}, not shown to be above what chance would put there ({rough(null)})", False
+        said = f"no more than chance alone would put there ({rough(null)})"
+        return lowers.format(said), False
+    said = f"not shown to be above what chance would put there ({rough(null)})"
+    return lowers.format(said), False
+
+
+def _unsteady(f: Figures) -> str:
+    """Word that verdicts flip by themselves: then flips fall where items are, by chance."""
+    jitter = f.get("jitter", "base")
+    limits = ends(jitter)
+    if jitter is None or jitter.value is None or limits is None or limits[0] <= _UNSTEADY:
+        return ""
+    span = f"[{rough(limits[0])}, {rough(limits[1])}]"
+    return f"; it is unsteady by itself (jitter {rough(jitter.value)} {span})"
 
 
 def why_low(f: Figures) -> tuple[str, bool]:

@@ -156,14 +156,13 @@ def notes_of(f: Figures, family: str) -> list[str]:
     why = void(f) if family in VOID_FAMILIES else ""
     if family == "ambiguity":
         return [why, _flagged(f), "" if why else _chance(f)]
-    if family == "semantic":
-        return [why, _gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
     if family == "pis" and f.withheld:
         return [why, "No score is given to a judge that was not shown to respond to the policy."]
-    if family == "pis":
-        return [_weighing(f)]
-    if flag := FLAGS.get(family):
-        return [f.reason(flag), _shares(f) if family == "variance" else ""]
     if family == "responsiveness":
         return [responses(f) or f.reason("responsiveness")]
-    return []
+    if family == "semantic":
+        return [why, _gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
+    if family == "pis":
+        return [_weighing(f)]
+    shares = _shares(f) if family == "variance" else ""
+    return [f.reason(FLAGS[family]), shares] if family in FLAGS else []

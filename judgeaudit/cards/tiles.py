@@ -220,7 +220,9 @@ def _ambiguity(f: Figures) -> Tile:
         elif null is not None:
             badge = "above chance" if above else "not above chance"
     state: State = "plain" if known else "unknown"
-    return Tile(label, _value(score), badge, (*more, *_lines(score)), state, "ambiguity")
+    # the number of flips stands above; the score's own note would say it again
+    bare = None if score is None else score.model_copy(update={"note": None})
+    return Tile(label, _value(score), badge, (*more, *_lines(bare)), state, "ambiguity")
 
 
 def principle_tiles(f: Figures) -> tuple[Tile, ...]:

@@ -156,7 +156,9 @@ def test_a_placebo_that_is_not_clean():
 def test_few_flips():
     r = run(numbers(QUIET, flips=7.5))
     assert codes(r)["few_flips"] == "caution"
-    assert "rest on 7.5 flips" in sentence(r, "few_flips")
+    assert "U_rate and PIS rest on about 7.5 flips" in sentence(r, "few_flips")
+    withheld = numbers(QUIET, flips=2.2, pis=(None, None, None))
+    assert sentence(run(withheld), "few_flips").startswith("U_rate rests on about 2.2 flips")
 
 
 def test_a_score_that_hangs_on_the_treatment_of_failures():
