@@ -117,7 +117,7 @@ ADVICE_SENTENCES: Final = (
         r"It is not shown that the wording decides whether there is a verdict; the strongest sign: (.+)\.",
         "표현이 판정의 유무를 좌우한다는 것은 드러나지 않았습니다. 가장 강한 조짐: {0}.",
     ),
-    (r"(\d[\d,]*) (unparseable|refusal|truncated|ambiguous|error)", "{1} {0}"),
+    (r"(\d[\d,]*) (unparseable|refusal|truncated|ambiguous|error)", "{1} {0}건"),
     (
         r"(.{1,80}) and (\d[\d,]* (?:unparseable|refusal|truncated|ambiguous|error))",
         "{0}, {1}",

@@ -237,7 +237,7 @@ def test_a_band_is_not_named_where_the_interval_spans_two():
 def test_a_score_cut_at_0_tells_what_it_was_before():
     cut = [*numbers(QUIET, undue=0.9, pis=(0.0, 0.0, 0.0)), s("pis_raw", None, -1.2, -1.7, -0.5)]
     told = headline(run(cut, {"band": "untrustworthy"})).sentence
-    assert "PIS 0, cut at 0; uncut −1.2 [−1.7, −0.5], untrustworthy" in told
+    assert "PIS 0, cut at 0; uncut −1.20 [−1.70, −0.50], untrustworthy" in told
     assert "[0.00, 0.00]" not in told
 
 
