@@ -36,7 +36,7 @@ _NOTHING_FOR: Final = {
     "mostly_failed": _NOTHING,
     "mostly_missing": _NOTHING,
     "suspect_run": "Nothing yet: the run itself cannot be trusted.",
-    "constant": "Nothing: it decides nothing.",
+    "constant": "Nothing, for it decides nothing.",
     "not_responsive": "Nothing that rests on what the policy says.",
     "no_better_than_chance": "Nothing that relies on its verdicts being right.",
     "response_not_shown": "Nothing that rests on what the policy says, before it is shown that the "

@@ -11,7 +11,7 @@ ADVICE: Final = {
     "Trying out the audit: it is a script with a planted behaviour, and no model.": "감사를 시험해 보는 것: 모델이 아니라 특정 행동을 심은 스크립트입니다.",
     "Nothing yet: this run does not show what the judge does.": "아직 없음: 이 실행으로는 판정 모델이 무엇을 하는지 알 수 없습니다.",
     "Nothing yet: the run itself cannot be trusted.": "아직 없음: 실행 자체를 믿을 수 없습니다.",
-    "Nothing: it decides nothing.": "없음: 아무것도 판정하지 않습니다.",
+    "Nothing, for it decides nothing.": "없음: 아무것도 판정하지 않습니다.",
     "Nothing that rests on what the policy says.": "정책의 내용에 기대는 일에는 쓸 수 없습니다.",
     "Nothing that rests on what the policy says, before it is shown that the judge reads it.": "판정 모델이 정책을 읽는다는 것이 드러나기 전에는, 정책의 내용에 기대는 일에 쓸 수 없습니다.",
     "Nothing that relies on its verdicts being right.": "판정이 맞아야 하는 일에는 쓸 수 없습니다.",
@@ -98,12 +98,16 @@ ADVICE_SENTENCES: Final = (
     ),
     (r"Calls: (.+)\.", "호출: {0}."),
     (
-        rf"{_S} of {_S} calls end without a verdict under (.{{1,80}}?), and {_S} of {_S} under the text as written \(Fisher's exact test, ([^)]*)\)",
+        rf"{_S} of {_S} under rewording, {_S} of {_S} as written",
+        "바꿔 쓴 글에서 {1}건 중 {0}건, 원문에서 {3}건 중 {2}건",
+    ),
+    (
+        rf"{_S} of {_S} calls end without a verdict under the rewordings? (.{{1,80}}?), and {_S} of {_S} under the text as written \(Fisher's exact test, ([^)]*)\)",
         "{2}에서 호출 {1}건 중 {0}건, 원문에서 {4}건 중 {3}건이 판정 없이 끝납니다(피셔의 정확 검정, {5})",
     ),
     (
-        r"(This .{1,40}) gives a verdict or none depending on how the policy is worded: (.+)\. What its figures say holds for the rest only\.",
-        "{0} 정책의 표현에 따라 판정을 내기도 하고 내지 않기도 합니다. {1}. 수치는 나머지에만 해당합니다.",
+        r"(This .{1,40}) gives a verdict or none depending on how the policy is worded: (.+)\. Its other figures hold only for calls that ended in a verdict\.",
+        "{0} 정책의 표현에 따라 판정을 내기도 하고 내지 않기도 합니다. {1}. 다른 수치는 판정으로 끝난 호출에만 해당합니다.",
     ),
     (
         r"The wording decides whether there is a verdict: (.+?\))\.",
@@ -200,15 +204,15 @@ ADVICE_SENTENCES: Final = (
     ),
     (r"scores high \((PIS [^()]*)\), yet (.+)\.", "점수는 높습니다({0}). 그러나 {1}."),
     (
-        rf"what lowers it most is the share of flips that are on clear items \({_S} of its (?:about )?([\d.,]+) flips?\), no more than chance alone would put there \({_S}\)",
+        rf"what lowers it most is the share of flips that are on clear items \({_S} of (?:its )?(?:about )?([\d.,]+) flips?\), no more than chance alone would put there \({_S}\)",
         "점수를 가장 낮추는 것은 명확한 항목에서 일어난 뒤바뀜의 비율(뒤바뀜 {1}건의 {0})이며, 우연만으로 그럴 것({2})보다 많지 않습니다",
     ),
     (
-        rf"what lowers it most is the share of flips that are on clear items \({_S} of its (?:about )?([\d.,]+) flips?\), not shown to be above what chance would put there \({_S}\)",
+        rf"what lowers it most is the share of flips that are on clear items \({_S} of (?:its )?(?:about )?([\d.,]+) flips?\), not shown to be above what chance would put there \({_S}\)",
         "점수를 가장 낮추는 것은 명확한 항목에서 일어난 뒤바뀜의 비율(뒤바뀜 {1}건의 {0})이며, 우연({2})보다 많다는 것은 드러나지 않았습니다",
     ),
     (
-        rf"what lowers it most is the share of flips that are on clear items \({_S} of its (?:(?:about )?([\d.,]+) )?flips?\)",
+        rf"what lowers it most is the share of flips that are on clear items \({_S} of (?:its )?(?:(?:about )?([\d.,]+) )?flips?\)",
         "점수를 가장 낮추는 것은 명확한 항목에서 일어난 뒤바뀜의 비율(뒤바뀜의 {0})입니다",
     ),
     (
@@ -220,7 +224,7 @@ ADVICE_SENTENCES: Final = (
         "점수를 가장 낮추는 것은 표현을 바꿀 때의 초과 뒤바뀜입니다",
     ),
     (
-        rf"{_S} of its (?:about )?([\d.,]+) flips? fall on clear items, where chance alone would put {_S}",
+        rf"{_S} of (?:its )?(?:about )?([\d.,]+) flips? fall on clear items, where chance alone would put {_S}",
         "뒤바뀜 {1}건의 {0}가 명확한 항목에서 일어납니다(우연이라면 {2})",
     ),
     (

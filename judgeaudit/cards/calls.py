@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from judgeaudit.cards.effects import rewording
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.words import count, joined, p_value
 from judgeaudit.stats.multiplicity import holm
@@ -114,10 +115,11 @@ def worst_failing(f: Figures) -> Failing | None:
 
 
 def failing_words(f: Figures, found: Failing) -> str:
-    """Word it: "27 of 96 calls under T1, T2 and T4, but 1 of 48 under the text as written"."""
-    where = joined(f.pooled) if found.condition == _POOL else found.condition
+    """Word the comparison with its counts and its test."""
+    many = found.condition == _POOL
+    where = f"rewordings {joined(f.pooled)}" if many else f"rewording {rewording(found.condition)}"
     return (
-        f"{count(found.n)} of {count(found.total)} calls end without a verdict under {where}, "
+        f"{count(found.n)} of {count(found.total)} calls end without a verdict under the {where}, "
         f"and {count(found.base_n)} of {count(found.base_total)} under the text as written "
         f"(Fisher's exact test, {p_value(found.p)})"
     )

@@ -139,7 +139,7 @@ def _undue_words(f: Figures, undue: Score) -> tuple[str, bool]:
     """
     assert undue.value is not None
     null, n = f.value("undue_null"), f.n_flips
-    share = f"{rough(undue.value)} of {'its flips' if n is None else f'its {flips_words(n)}'}"
+    share = f"{rough(undue.value)} of {'its flips' if n is None else flips_words(n)}"
     lowers = f"what lowers it most is the share of flips that are on clear items ({share})"
     if null is None:
         return lowers, False

@@ -180,7 +180,7 @@ def _unanswered(f: Figures) -> Headline | None:
     stance: Stance = "do_not_use" if found.n / found.total > _MANY_FAILED else "with_care"
     rest = (
         f"gives a verdict or none depending on how the policy is worded: "
-        f"{failing_words(f, found)}. What its figures say holds for the rest only."
+        f"{failing_words(f, found)}. Its other figures hold only for calls that ended in a verdict."
     )
     return _say(f, "wording_decides_answer", stance, rest)
 

@@ -9,14 +9,14 @@ __all__ = ["GLOSSARY"]
 GLOSSARY: Final[dict[str, tuple[str, str]]] = {
     "flip": (
         "Flip",
-        "Two calls on one item that end in different verdicts.",
+        (
+            "Two calls on one item that end in different verdicts. An item's flips are averaged over "
+            "its pairs of calls, so that their number need not be whole."
+        ),
     ),
     "jitter": (
         "Jitter",
-        (
-            "How often two calls with the identical prompt disagree: flips with no cause but "
-            "chance."
-        ),
+        ("How often two calls with the identical prompt disagree: flips with no cause but chance."),
     ),
     "excess": (
         "Excess flips (Δ, extra flips)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from judgeaudit.cards.calls import failing_words, failure_kinds, worst_failing
+from judgeaudit.cards.calls import failure_kinds, worst_failing
 from judgeaudit.cards.clauses import band as band_word
 from judgeaudit.cards.clauses import flips_words, settled_band, standing
 from judgeaudit.cards.effects import rewording, shown
@@ -249,7 +249,10 @@ def _unanswered(f: Figures) -> Tile:
     found = worst_failing(f)
     if found is None:
         return Tile(label, percent(rate), "", tuple(lines), "plain", "outcomes")
-    lines.append(failing_words(f, found))
+    lines.append(
+        f"{count(found.n)} of {count(found.total)} under rewording, {count(found.base_n)} of "
+        f"{count(found.base_total)} as written"
+    )
     return Tile(label, percent(rate), "depends on wording", tuple(lines), "bad", "outcomes")
 
 

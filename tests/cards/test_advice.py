@@ -20,7 +20,7 @@ def advised(card):
 
 
 def planted(name: str):
-    path = sorted((PUBLISHED / name).rglob("card.json"))[0]
+    path = min((PUBLISHED / name).rglob("card.json"))
     return advised(cards.from_json(path.read_text("utf-8")))
 
 

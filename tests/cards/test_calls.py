@@ -44,7 +44,7 @@ def test_failures_under_rewordings_become_the_headline():
     r = made({"base": {"refusal": 3}, **REWORDED})
     got = r.card().headline
     assert (got.code, got.stance) == ("wording_decides_answer", "do_not_use")
-    assert "108 of 360 calls end without a verdict under T1, T2 and T4, and 3 of 300" in (
+    assert "108 of 360 calls end without a verdict under the rewordings T1, T2 and T4, and" in (
         got.sentence
     )
     assert "Calls without a verdict" in r.md

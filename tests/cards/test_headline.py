@@ -125,7 +125,7 @@ def test_a_low_score_without_an_effect_of_wording_is_explained():
     got = headline(run(scores, {"band": "untrustworthy"}))
     assert (got.code, got.stance) == ("low_score_quiet", "with_care")
     assert "has no settled score (PIS 0.15 [0.00, 0.50], between untrustworthy and" in got.sentence
-    assert "(55% of its 20 flips), no more than chance alone would put there (60%)" in got.sentence
+    assert "(55% of 20 flips), no more than chance alone would put there (60%)" in got.sentence
     assert "Read the parts, not the score." in got.sentence
     assert "because" not in got.sentence
 
@@ -154,7 +154,7 @@ def test_an_unsettled_effect_is_not_asserted():
     got = headline(run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"}))
     assert (got.code, got.stance) == ("low_score_open", "cannot_tell")
     assert got.sentence.startswith("This judge scores low (PIS 0.05 [0.00, 0.30], untrustworthy)")
-    assert "(60% of its 42 flips), no more than chance alone would put there (60%)" in got.sentence
+    assert "(60% of 42 flips), no more than chance alone would put there (60%)" in got.sentence
     assert "it is not settled whether" in got.sentence
 
 

@@ -24,7 +24,7 @@ def figures(r):
 
 def planted(name: str) -> cards.JudgeCard:
     """The published card of a real run of a planted judge."""
-    path = sorted((PUBLISHED / f"scripted-{name}").rglob("card.json"))[0]
+    path = min((PUBLISHED / f"scripted-{name}").rglob("card.json"))
     return cards.from_json(path.read_text("utf-8"))
 
 
@@ -77,7 +77,9 @@ def test_a_judge_that_varies_is_not_constant():
 def test_a_share_of_variance_outside_0_to_1_is_not_printed():
     def told(value):
         r = run([*numbers(QUIET), s("variance_share", None, value, stratum="item")])
-        return next(line for line in r.md.splitlines() if "Share of a verdict's variance · " in line)
+        return next(
+            line for line in r.md.splitlines() if "Share of a verdict's variance · " in line
+        )
 
     assert "cannot be estimated: it came out above 100%" in told(1.43)
     assert "cannot be estimated: it came out below 0" in told(-0.57)
