@@ -10,8 +10,8 @@ GLOSSARY: Final[dict[str, tuple[str, str]]] = {
     "flip": (
         "Flip",
         (
-            "Two calls on one item that end in different verdicts. An item's flips are averaged over "
-            "its pairs of calls, so that their number need not be whole."
+            "Two calls on one item that end in different verdicts. An item's flips are averaged "
+            "over its pairs of calls, so that their number need not be whole."
         ),
     ),
     "jitter": (
