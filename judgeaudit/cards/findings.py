@@ -61,9 +61,9 @@ def unanswered(f: Figures) -> Found:
 
 
 def voided(f: Figures) -> Found:
-    """Say that the figures on wording are void, where the headline does not say that."""
+    """Say that the figures on wording are void, where neither headline nor gate says that."""
     why = void(f)
-    if why and headline(f).code != "constant":
+    if why and headline(f).code != "constant" and f.flag("responsiveness") != "not shown":
         yield "void", "serious" if f.constant else "caution", why
 
 
@@ -91,6 +91,7 @@ def gate(f: Figures) -> Found:
     uncalled = {c.strip() for c in f.scores.flags.get("not_called", "").split(",")}
     missing = [c for c in _SHOWING if c not in planned - uncalled]
     what = "It was not shown that the judge responds to the policy, so it gets no score"
+    what += ", and its figures on wording are void" if void(f) else ""
     if missing:
         names = joined([rewording(c) for c in missing])
         what += f"; not run, though {'it' if len(missing) == 1 else 'they'} could show it: {names}"
