@@ -50,6 +50,7 @@ ADVICE: Final = {
     "Two calls can differ in the cluster, the item, the condition, the wording, and in nothing but chance. Here base and the rewordings that keep the meaning count.": "두 호출은 클러스터, 항목, 조건, 표현에서 다를 수 있고, 우연만으로도 다를 수 있습니다. 여기서는 원문과 뜻을 유지한 바꿔 쓰기만 셉니다.",
     "It was not shown that the judge responds to the policy, so it gets no score.": "판정 모델이 정책에 반응한다는 것이 드러나지 않아 점수를 주지 않습니다.",
     "It was not shown that the judge responds to the policy, so it gets no score, and its figures on wording are void.": "판정 모델이 정책에 반응한다는 것이 드러나지 않아 점수를 주지 않으며, 표현에 대한 수치는 무효입니다.",
+    "Which calls to add is not known: parts of the uncertainty came out outside 0 to 100%.": "어떤 호출을 더해야 할지 알 수 없습니다. 불확실성의 일부가 0에서 100% 밖으로 나왔습니다.",
     "no verdict moved": "움직인 판정이 없음",
     "nothing flipped": "뒤바뀐 것이 없음",
     "No placebo was called: drift and caches are not checked for.": "위약을 호출하지 않았습니다. 모델의 변화와 캐시는 점검되지 않았습니다.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from judgeaudit.cards.calls import failing, failing_words, worst_failing
@@ -9,6 +10,7 @@ from judgeaudit.cards.effects import alike
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import FLAGS
 from judgeaudit.cards.tiles import responses
+from judgeaudit.cards.unsaid import is_no_share, is_rough_share
 from judgeaudit.cards.voiding import VOID_FAMILIES, void
 from judgeaudit.cards.words import bound, clipped, count, threshold_words, unit_score
 from judgeaudit.metrics.pis import SCALE
@@ -135,6 +137,9 @@ def failure_notes(f: Figures) -> list[str]:
     return [*said, _treatments(f)]
 
 
+_NOT_KNOWN_WHERE: Final = (
+    "Which calls to add is not known: parts of the uncertainty came out outside 0 to 100%."
+)
 _METHOD_SHARES: Final = (
     "Where a share came out outside 0 to 100% it is no share, and is not printed: clusters whose "
     "items differ more than others do (matched pairs), or too few of them, make that; then the "
@@ -142,27 +147,31 @@ _METHOD_SHARES: Final = (
 )
 
 
-def _shares(f: Figures) -> str:
-    odd = [
-        s
-        for s in f.scores.scores
-        if s.metric == "variance_share" and s.value is not None and not 0 <= s.value <= 1
-    ]
-    return _METHOD_SHARES if odd else ""
+def _shares(f: Figures) -> list[str]:
+    """Word what a section on variances may say where some of its shares are none."""
+    odd = [s for s in f.scores.scores if is_no_share(s)]
+    rough = any(s.metric == "precision_share" and is_rough_share(s) for s in odd)
+    where = _NOT_KNOWN_WHERE if rough else f.reason(FLAGS["variance"])
+    return [where, _METHOD_SHARES if odd else ""]
+
+
+def _of_pis(f: Figures) -> list[str]:
+    withheld = "No score is given to a judge that was not shown to respond to the policy."
+    return [withheld if f.withheld else _weighing(f)]
+
+
+_NOTES: Final[dict[str, Callable[[Figures], list[str]]]] = {
+    "ambiguity": lambda f: [_flagged(f), "" if void(f) else _chance(f)],
+    "pis": _of_pis,
+    "responsiveness": lambda f: [responses(f) or f.reason("responsiveness")],
+    "semantic": lambda f: [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)],
+    "variance": _shares,
+}
 
 
 def notes_of(f: Figures, family: str) -> list[str]:
     """Word what was found, in the units of the card; empty texts where nothing is to be said."""
-    why = void(f) if family in VOID_FAMILIES else ""
-    if family == "ambiguity":
-        return [why, _flagged(f), "" if why else _chance(f)]
-    if family == "pis" and f.withheld:
-        return [why, "No score is given to a judge that was not shown to respond to the policy."]
-    if family == "responsiveness":
-        return [responses(f) or f.reason("responsiveness")]
-    if family == "semantic":
-        return [why, _gate_words(f), f.reason("placebo"), _sides(f), alike(f)]
-    if family == "pis":
-        return [_weighing(f)]
-    shares = _shares(f) if family == "variance" else ""
-    return [f.reason(FLAGS[family]), shares] if family in FLAGS else []
+    if family in _NOTES:
+        said = _NOTES[family](f)
+        return [void(f), *said] if family in VOID_FAMILIES else said
+    return [f.reason(FLAGS[family])] if family in FLAGS else []

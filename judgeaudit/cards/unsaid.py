@@ -6,12 +6,23 @@ from typing import Final
 
 from judgeaudit.core.records import Score
 
-__all__ = ["NO_FIGURE", "is_bare_precision", "no_share"]
+__all__ = ["NO_FIGURE", "is_bare_precision", "is_no_share", "is_rough_share", "no_share"]
 
 NO_FIGURE: Final = "cannot be estimated"
 """How a figure that has no value is worded, before the reason."""
 
 _TRIFLE: Final = 0.05
+_SHARES: Final = ("variance_share", "precision_share")
+
+
+def is_no_share(score: Score) -> bool:
+    """Say whether a share of a variance came out outside 0 to 1, where no share lies."""
+    return score.metric in _SHARES and score.value is not None and not 0 <= score.value <= 1
+
+
+def is_rough_share(score: Score) -> bool:
+    """Say whether it lies so far outside that the other shares cannot be believed either."""
+    return is_no_share(score) and not -_TRIFLE <= (score.value or 0) < 0
 
 
 def no_share(x: float) -> str:

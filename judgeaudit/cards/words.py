@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from judgeaudit.cards.figures import count, duration, joined, money, p_value
-from judgeaudit.cards.unsaid import NO_FIGURE, is_bare_precision, no_share
+from judgeaudit.cards.unsaid import NO_FIGURE, is_bare_precision, is_no_share, no_share
 from judgeaudit.core.records import Score
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "estimate",
     "interval",
     "is_bare_precision",
+    "is_no_share",
     "joined",
     "kind_of",
     "method",
@@ -258,7 +259,7 @@ def estimate(score: Score | None) -> str:
         return "anywhere in the range"
     if score.value is None:
         return cannot(score.why_undefined)
-    if score.metric == "variance_share" and not 0 <= score.value <= 1:
+    if is_no_share(score):
         return no_share(score.value)
     if is_bare_precision(score):
         assert score.low is not None
@@ -298,7 +299,7 @@ def interval(score: Score | None) -> str:
     if score is None:
         return ""
     shown = ends(score)
-    if shown is None and score.value is None:
+    if is_no_share(score) or (shown is None and score.value is None):
         return "–"
     if shown is None:
         return f"none: {score.why_no_interval}" if score.why_no_interval else "none"

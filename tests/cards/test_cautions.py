@@ -344,6 +344,7 @@ def test_a_response_that_was_not_shown_names_the_controls_that_were_not_run():
     short = protocol.model_copy(update={"conditions": kept})
     flags = {"responsiveness": "not shown", "not_called": "T3, inverted"}
     start = "It was not shown that the judge responds to the policy, so it gets no score"
+    start += ", and its figures on wording are void"
     expected = (
         f"{start}; not run, though they could show it: strict (less is allowed), "
         "lenient (more is allowed) and inverted (policy negated)."
