@@ -1,4 +1,4 @@
-"""Make the HTML and the Markdown of every published card again, from its card.json.
+"""Make the words, HTML and Markdown of every published card again, from the figures it holds.
 
 usage: python .ci/cards.py [--check]
 """
@@ -20,8 +20,9 @@ def main(*flags: str) -> int:
     """Write what differs; with `--check`, only name it, and return 1 if anything does."""
     changed, n = [], 0
     for path in sorted(PUBLISHED.rglob("card.json")):
-        card = cards.from_json(path.read_text(encoding="utf-8"), where=str(path))
+        card = cards.reworded(cards.from_json(path.read_text(encoding="utf-8"), where=str(path)))
         for target, text in (
+            (path, cards.to_json(card)),
             (path.with_suffix(".html"), cards.to_html(card)),
             (path.with_suffix(".md"), cards.to_markdown(card)),
         ):

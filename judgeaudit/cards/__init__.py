@@ -5,7 +5,7 @@
 >>> cards.write(card, Path("runs/demo"))  # doctest: +SKIP
 """
 
-from judgeaudit.cards.assemble import build
+from judgeaudit.cards.assemble import build, reworded
 from judgeaudit.cards.badge import to_badge
 from judgeaudit.cards.files import ALL_FORMATS, FORMATS, CardFormat, file_of, write, write_text
 from judgeaudit.cards.hub import to_hub
@@ -41,6 +41,7 @@ __all__ = [
     "build",
     "file_of",
     "from_json",
+    "reworded",
     "schema",
     "to_badge",
     "to_csv",

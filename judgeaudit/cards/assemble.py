@@ -17,7 +17,7 @@ from judgeaudit.cards.model import CardFacts, CardParameters, JudgeCard, Renderi
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.records import Record, Rendering, RunFacts, ScoreSet
 
-__all__ = ["build", "cleaned"]
+__all__ = ["build", "cleaned", "reworded"]
 
 CardT = TypeVar("CardT", bound=Record)
 
@@ -136,4 +136,27 @@ def build(
         parameters=_cleaned(parameters or CardParameters()),
         facts=figures.facts,
         scores=figures.scores,
+    )
+
+
+def reworded(card: JudgeCard) -> JudgeCard:
+    """Say again what a card says of its own figures, in the words of this program.
+
+    Facts, scores, time, parameters and the version that measured stay as they are: a sentence that
+    misled is mended, a figure never.
+
+    Parameters
+    ----------
+    card : JudgeCard
+        Of the present layout.
+    """
+    figures = Figures(_cleaned(card.facts), _cleaned(card.scores))
+    return card.model_copy(
+        update={
+            "headline": headline(figures),
+            "warnings": warnings(figures),
+            "limits": limits(figures),
+            # a card from before there were questions stays without
+            "checklist": checklist(figures) if card.checklist else (),
+        }
     )

@@ -6,11 +6,12 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from judgeaudit.cards.assemble import cleaned
+from judgeaudit.cards.clauses import score_words
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard, Stance
 from judgeaudit.cards.texts_en import STANCES
-from judgeaudit.cards.words import interval, unit_score
+from judgeaudit.cards.words import unit_score
 
 __all__ = ["message", "to_badge"]
 
@@ -41,7 +42,7 @@ def message(card: JudgeCard) -> str:
     elif stance == "cannot_tell" or f.withheld or pis is None or pis.value is None:
         said = "cannot tell"
     else:
-        said = f"{unit_score(pis.value)} {interval(pis)}".rstrip()
+        said = score_words(f, pis).removeprefix("PIS ")
         said = said if len(said) <= 40 else unit_score(pis.value)
     serious = sum(w.severity == "serious" for w in card.warnings)
     return said + (f" · {serious} warning{'s' if serious > 1 else ''}" if serious else "")

@@ -6,8 +6,17 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from judgeaudit.cards.calls import failure_kinds
 from judgeaudit.cards.clean import shorten
-from judgeaudit.cards.findings import Found, figures_at_risk, gate, moved, reacting
+from judgeaudit.cards.findings import (
+    Found,
+    figures_at_risk,
+    gate,
+    moved,
+    reacting,
+    unanswered,
+    voided,
+)
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.served import served_as_asked
@@ -108,7 +117,8 @@ def _failures(f: Figures) -> Found:
             "serious" if rate > _FAILURES_SERIOUS else "caution",
             (
                 f"{percent(rate)} of calls ended without a verdict ({count(f.n_failed)} of "
-                f"{count(f.n_calls)}; most under {shorten(worst, 30)}); figures are over the rest."
+                f"{count(f.n_calls)}: {failure_kinds(f)}; most under {shorten(worst, 30)}); "
+                f"figures are over the rest."
             ),
         )
     if f.flag("identified").startswith("not"):
@@ -336,6 +346,8 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     _served,
     _rewrites,
     _left_out,
+    voided,
+    unanswered,
     moved,
     reacting,
     gate,

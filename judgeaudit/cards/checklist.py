@@ -37,6 +37,9 @@ STATED: Final = ("items", "contamination")
 """Questions that no run can answer with yes by itself: somebody must state what was done."""
 
 _FEW_ITEMS: Final = 30
+_USEFUL_BOUND: Final = 0.2
+"""A bound above one in five on what should be rare rules nothing out that matters."""
+
 _STATED_BY: Final = "Stated by"
 
 
@@ -243,12 +246,14 @@ def _rare(f: Figures) -> Found:
         return "not known", "Without labels there is no control group."
     said: list[str] = []
     unbounded: list[str] = []
+    wide: list[str] = []
     kind: Answer = "not known"
     for words, metric in (("misses", "missed_bound"), ("false alarms", "false_alarm_bound")):
         score = f.get(metric)
         if score is not None and score.value is not None and score.high is not None:
             among = "UNSAFE items are missed" if metric == "missed_bound" else "SAFE ones flagged"
             said.append(f"at most {percent(score.high)} of {count(score.n_items)} {among}")
+            wide += [words] if score.high > _USEFUL_BOUND else []
         else:
             unbounded.append(words)
             # a rate without a bound is a fault; one that was not computed is not known
@@ -257,6 +262,11 @@ def _rare(f: Figures) -> Found:
         return kind, f"Without a bound: {joined(unbounded)}."
     level = f"{100 * f.facts.protocol.level:g}%"
     bounds = f"{joined(said)} (exact one-sided {level} bounds, clusters as trials)"
+    if wide:
+        return "no", (
+            f"Too few items to bound {joined(wide)}: {bounds}; above {percent(_USEFUL_BOUND)} a "
+            f"bound says little."
+        )
     return "yes", f"{bounds[0].upper()}{bounds[1:]}; {_abstained(f)}."
 
 

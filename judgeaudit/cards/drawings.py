@@ -168,11 +168,11 @@ def _where(f: Figures) -> tuple[Plot, ...]:
         found = Row("found", _figure(share), (_mark(share, "dot"),))
         chance = Row("by chance (U_0)", _figure(null), (_mark(null, "ring"),))
         rows = [found] + ([chance] if null is not None else [])
-        title = "Undue share of all flips"
+        title = "Share of flips that are on clear items"
         svg = intervals(
             "undue", rows, _described(title, rows), number=percent_tick, least=(0.0, 1.0)
         )
-        caption = "Left of chance: instability gathers where people disagree, as it should."
+        caption = "Left of chance: instability gathers on ambiguous items, as it should."
         plots.append(Plot("plot-undue", title, caption, svg))
     return tuple(plots)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from judgeaudit.cards.calls import failing_words, worst_failing
+from judgeaudit.cards.clauses import flips_words
 from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.headline import FEW_FLIPS, headline
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import Severity
+from judgeaudit.cards.voiding import void
 from judgeaudit.cards.words import (
     band_of,
     count,
@@ -20,7 +23,7 @@ from judgeaudit.cards.words import (
     unit_score,
 )
 
-__all__ = ["Found", "figures_at_risk", "gate", "moved", "reacting"]
+__all__ = ["Found", "figures_at_risk", "gate", "moved", "reacting", "unanswered", "voided"]
 
 Found = Iterator[tuple[str, Severity, str]]
 """Code, severity and sentence of each caution."""
@@ -48,6 +51,22 @@ def moved(f: Figures) -> Found:
         yield f"moved_{found.condition}", severity, what
 
 
+def unanswered(f: Figures) -> Found:
+    """Say that the wording decides whether there is a verdict, where the headline does not."""
+    found = worst_failing(f)
+    if found is None or failing_words(f, found) in headline(f).sentence:
+        return
+    what = f"The wording decides whether there is a verdict: {failing_words(f, found)}."
+    yield "wording_decides_answer", "serious", what
+
+
+def voided(f: Figures) -> Found:
+    """Say that the figures on wording are void, where neither headline nor gate says that."""
+    why = void(f)
+    if why and headline(f).code != "constant" and f.flag("responsiveness") != "not shown":
+        yield "void", "serious" if f.constant else "caution", why
+
+
 def reacting(f: Figures) -> Found:
     """Say that the judge finds something UNSAFE where nothing happened."""
     empty = f.get("vacuum_unsafe_rate")
@@ -72,6 +91,7 @@ def gate(f: Figures) -> Found:
     uncalled = {c.strip() for c in f.scores.flags.get("not_called", "").split(",")}
     missing = [c for c in _SHOWING if c not in planned - uncalled]
     what = "It was not shown that the judge responds to the policy, so it gets no score"
+    what += ", and its figures on wording are void" if void(f) else ""
     if missing:
         names = joined([rewording(c) for c in missing])
         what += f"; not run, though {'it' if len(missing) == 1 else 'they'} could show it: {names}"
@@ -80,14 +100,15 @@ def gate(f: Figures) -> Found:
 
 def figures_at_risk(f: Figures) -> Found:
     """Name figures that rest on little, hang on a treatment, or are weak."""
-    flips = f.n_flips
-    if flips is not None and 0 < flips < FEW_FLIPS:
+    flips, pis = f.n_flips, f.value("pis")
+    if flips is not None and 0 < flips < FEW_FLIPS and not void(f):
+        what = "U_rate and PIS rest" if pis is not None and not f.withheld else "U_rate rests"
         yield (
             "few_flips",
             "caution",
             (
-                f"U_rate and PIS rest on {count(flips)} flips, fewer than {FEW_FLIPS}: one more or "
-                f"less can turn them."
+                f"{what} on {flips_words(flips)}, fewer than {FEW_FLIPS}: one more or less can "
+                f"turn {'them' if what.endswith('rest') else 'it'}."
             ),
         )
     span = [f.get("pis", treatment=t) for t in ("exclude", "as_flip_asym")]

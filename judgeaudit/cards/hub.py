@@ -12,6 +12,8 @@ from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard
 from judgeaudit.cards.render import to_markdown
 from judgeaudit.cards.texts_en import METRICS
+from judgeaudit.cards.voiding import is_void_metric, void
+from judgeaudit.cards.words import is_bare_precision, is_no_share
 from judgeaudit.core.records import Score
 
 __all__ = ["metadata", "to_hub"]
@@ -77,6 +79,9 @@ def metadata(card: JudgeCard) -> dict[str, Any]:
         if s.value is not None
         and s.treatment == facts.protocol.headline_treatment
         and not (f.withheld and s.metric in _WITHHELD)
+        and not (is_void_metric(s.metric) and void(f))
+        and not is_bare_precision(s)
+        and not is_no_share(s)
     ]
     serious = [w.code for w in card.warnings if w.severity == "serious"]
     out: dict[str, Any] = {

@@ -15,10 +15,13 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from judgeaudit.cards import texts_en, texts_ko
+from judgeaudit.cards.advice_ko import ADVICE, ADVICE_SENTENCES
 from judgeaudit.cards.layout import Cell
 from judgeaudit.cards.model import CardWarning, Headline
 from judgeaudit.cards.phrases_ko import PHRASES
 from judgeaudit.cards.sentences_ko import SENTENCES
+from judgeaudit.cards.texts_glossary_en import GLOSSARY
+from judgeaudit.cards.texts_glossary_ko import GLOSSARY as OWN_WORDS
 from judgeaudit.cards.view import View
 
 __all__ = ["in_korean", "korean"]
@@ -37,7 +40,9 @@ _SVG_LABEL: Final = re.compile(r'(?<=aria-label=")([^"]*)(?=")')
 @cache
 def _phrases() -> dict[str, str]:
     """Join the tables by id into one from English to Korean."""
-    found = dict(PHRASES)
+    found = {**PHRASES, **ADVICE}
+    for k, (term, meaning) in OWN_WORDS.items():
+        found |= {GLOSSARY[k][0]: term, GLOSSARY[k][1]: meaning}
     for name in ("STANCES", "BANDS", "LIMITS", "TREATMENTS", "EVIDENCE", "CONDITIONS"):
         english, own = getattr(texts_en, name), getattr(texts_ko, name)
         found |= {english[k]: v for k, v in own.items() if k in english}
@@ -62,7 +67,7 @@ def _phrases() -> dict[str, str]:
 
 @cache
 def _sentences() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), own) for pattern, own in SENTENCES)
+    return tuple((re.compile(pattern), own) for pattern, own in (*ADVICE_SENTENCES, *SENTENCES))
 
 
 def korean(text: str, depth: int = 0) -> str:

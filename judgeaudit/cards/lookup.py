@@ -150,6 +150,18 @@ class Figures:
         return flag if flag in ("not responsive", "not shown") else ""
 
     @property
+    def constant(self) -> str:
+        """The label of every verdict under every condition; "" where verdicts differ."""
+        rates = [
+            s.value
+            for s in self.scores.scores
+            if s.metric == "unsafe_rate" and s.stratum is None and s.value is not None
+        ]
+        if len(rates) < 2 or len(set(rates)) > 1:
+            return ""
+        return {0.0: "SAFE", 1.0: "UNSAFE"}.get(rates[0], "")
+
+    @property
     def threshold(self) -> float:
         """The practical threshold for excess flips, a fraction."""
         return self.facts.protocol.practical_threshold

@@ -146,7 +146,7 @@ MIGRATIONS: Final[dict[str, Migration]] = {
         ),
         metrics=_METRICS_1_0,
         flags=_FLAGS_1_0,
-        warnings=frozenset({"fingerprints_changed", "triage"}),
+        warnings=frozenset({"fingerprints_changed", "triage", "void", "wording_decides_answer"}),
     ),
 }
 """Old version to the step that leaves it; the steps form one chain to `SCHEMA_VERSION`."""

@@ -12,6 +12,7 @@ from judgeaudit.cards.clean import one_line, shorten
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard
 from judgeaudit.cards.texts_en import METRICS
+from judgeaudit.cards.voiding import void
 from judgeaudit.cards.words import ends, estimate, interval, joined
 from judgeaudit.core.records import Score
 
@@ -185,6 +186,8 @@ def to_latex(card: JudgeCard) -> str:
         # \relax: what begins with a bracket is not taken for an argument of the row's end
         lines.append(r"\relax " + " & ".join(map(latex_text, cells)) + r"\\")
     lines += [r"\end{longtable}", "", r"\noindent " + latex_text(card.headline.sentence)]
+    if why := void(f):
+        lines += ["", r"\noindent " + latex_text(why)]
     warned = [w.sentence for w in card.warnings if w.severity == "serious"]
     if warned:
         lines += ["", r"\noindent\textbf{Serious:} " + latex_text(" ".join(warned))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from judgeaudit.cards.calls import account
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
 from judgeaudit.cards.lookup import Figures
@@ -155,7 +156,7 @@ def what(f: Figures) -> tuple[tuple[str, Cell], ...]:
                 f"{len(t.conditions)} conditions"
             ),
         ),
-        ("Calls", Cell(f"{count(f.facts.n_answered)} of {count(f.facts.n_planned)} answered")),
+        ("Calls", Cell(account(f))),
         ("Dates", _dates(f)),
     )
 
@@ -312,7 +313,7 @@ def provenance_section(f: Figures, card: JudgeCard) -> Section:
         ("Run", _dates(f)),
         ("Requests", Cell("not known" if f.is_imported else count(facts.requests))),
         *_batches(facts.extra.get("batches"), facts.n_answered),
-        ("Failures on the way", _failures(f)),
+        ("Requests that failed and were sent again", _failures(f)),
         ("Tokens", Cell(tokens)),
         ("Cost", raw(cost)),
         ("Time", Cell("not known" if f.is_imported else duration(facts.seconds))),

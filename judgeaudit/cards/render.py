@@ -107,7 +107,9 @@ def _environment(folder: Path, *, html: bool) -> ImmutableSandboxedEnvironment:
     return env
 
 
-def _rendered(card: JudgeCard, name: str, *, html: bool, language: Language = "en") -> str:
+def _rendered(
+    card: JudgeCard, name: str, *, html: bool, language: Language = "en", up: str = ""
+) -> str:
     from jinja2 import TemplateError
     from markupsafe import Markup
 
@@ -131,6 +133,7 @@ def _rendered(card: JudgeCard, name: str, *, html: bool, language: Language = "e
                 v=laid,
                 say=say,
                 language=language,
+                up=up,
                 css=Markup(css),  # noqa: S704  # ours, shipped beside the template
                 css_sha256=base64.b64encode(hashlib.sha256(css.encode()).digest()).decode(),
             )
@@ -162,7 +165,7 @@ def to_markdown(card: JudgeCard, *, language: Language = "en") -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def to_html(card: JudgeCard, *, language: Language = "en") -> str:
+def to_html(card: JudgeCard, *, language: Language = "en", up: str = "") -> str:
     """Render a card as one HTML file that needs no network and runs no script.
 
     The policy in its head allows nothing but its own style sheet, known by hash.
@@ -173,10 +176,12 @@ def to_html(card: JudgeCard, *, language: Language = "en") -> str:
         What is shown.
     language : {"en", "ko"}
         Language of the card's own words; a sentence that is not translated stays English.
+    up : str
+        Address of the index that the page belongs to, such as "../../index.html"; none without.
 
     Raises
     ------
     CardError
         If the template is missing or broken.
     """
-    return _rendered(card, "card.html.j2", html=True, language=language)
+    return _rendered(card, "card.html.j2", html=True, language=language, up=up)

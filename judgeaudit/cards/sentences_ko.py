@@ -28,7 +28,6 @@ SENTENCES: Final = (
     (r"([\d.,]+) items?", "항목 {0}개"),
     (r"([\d.,]+) clusters?", "클러스터 {0}개"),
     (r"([\d.,]+) of ([\d.,]+)", "{1} 중 {0}"),
-    (r"([\d.,]+) of ([\d.,]+) flips", "뒤바뀜 {1}건 중 {0}건"),
     (r"([\d.,]+) of ([\d.,]+) calls", "호출 {1}건 중 {0}건"),
     (r"([\d.,]+) of ([\d.,]+) answered", "{1}건 중 {0}건 응답"),
     (r"([\d.,]+) of ([\d.,]+) failed", "{1}건 중 {0}건 실패"),
@@ -71,14 +70,6 @@ SENTENCES: Final = (
     (r"(.{1,80}), (from strict .+|when .+)", "{0}, {1}"),
     (r"(.{1,120}) and ((?:from strict|when) .+)", "{0}, {1}"),
     # notes of a section
-    (
-        r"Pooled, these calls do not decide whether the excess is above (\S+) points\. They are at most (\S+) points \(([^)]*)\)\.",
-        "합산하면, 이 호출들로는 초과분이 {0}%p를 넘는지 정할 수 없습니다. (상한 {1}%p, {2})",
-    ),
-    (
-        r"Pooled, the excess flips are shown to be (above|below) (\S+) points\. They are at most (\S+) points \(([^)]*)\)\.",
-        "합산하면, 초과 뒤바뀜이 {1}%p {0}임이 드러났습니다. (상한 {2}%p, {3})",
-    ),
     (
         r"The placebo, an identical prompt, shows no effect \(two-sided p (\S+)\): neither the excess of flips that drift makes, nor the lack of them that a cache makes\.",
         "똑같은 프롬프트인 위약에서는 효과가 나타나지 않습니다(양측 p {0}). 모델의 변화로 생기는 초과 뒤바뀜도, 캐시로 생기는 뒤바뀜의 부족도 없습니다.",
@@ -161,28 +152,12 @@ SENTENCES: Final = (
     ),
     (r"gets no Policy Invariance Score; (.+)\.", "정책 불변성 점수를 받지 못합니다. {0}."),
     (
-        r"is fragile \((PIS[^)]*)\): (.+); do not let it decide alone\.",
-        "취약합니다({0}). {1}. 혼자 결정하게 두지 마십시오.",
-    ),
-    (
         r"gives verdicts that depend on how the policy is worded \((PIS[^)]*)\): (.+)\.",
         "정책의 표현에 따라 달라지는 판정을 냅니다({0}). {1}.",
     ),
     (
         r"fails the test of policy invariance \((PIS[^)]*)\): (.+)\.",
         "정책 불변성 시험을 통과하지 못합니다({0}). {1}.",
-    ),
-    (
-        r"scores low \((PIS[^)]*)\)(?: because (.{1,300}?))?, yet (.+): read the parts, not the score\.",
-        "점수가 낮습니다({0}). {1}. 그러나 {2}. 점수가 아니라 구성 요소를 보십시오.",
-    ),
-    (
-        r"scores low \((PIS[^)]*)\)(?: because (.{1,300}?))?, but (.+): more items would tell\.",
-        "점수가 낮습니다({0}). {1}. 그러나 {2}. 항목을 늘려야 알 수 있습니다.",
-    ),
-    (
-        r"scores (reliable|moderate) \((PIS[^)]*)\), yet (.+)\.",
-        "점수는 {0}입니다({1}). 그러나 {2}.",
     ),
     (
         r"mostly follows the policy and not its wording \((PIS[^)]*)\): (.+)\.",
@@ -199,12 +174,6 @@ SENTENCES: Final = (
     (r"(PIS \S+ \[[^\]]*\]), (\w+)", "{0}, {1}"),
     (r"(.{1,300}); (it (?:flags|clears) .+)", "{0}. {1}"),
     (
-        r"it flags (\S+) of unsafe runs and clears (\S+) of safe ones",
-        "위험한 실행의 {0}에 경보를 울리고 안전한 실행의 {1}를 통과시킵니다",
-    ),
-    (r"it flags (\S+) of unsafe runs", "위험한 실행의 {0}에 경보를 울립니다"),
-    (r"it clears (\S+) of safe runs", "안전한 실행의 {0}를 통과시킵니다"),
-    (
         r"rewording the policy with its meaning kept changes (.+) more verdicts in 100 than asking twice does",
         "뜻을 유지한 채 정책의 표현을 바꾸면 같은 질문을 두 번 할 때보다 판정이 100건당 {0}건 더 달라집니다",
     ),
@@ -217,12 +186,12 @@ SENTENCES: Final = (
         "바꿔 쓰기 {0}({1})에서는 판정이 우연을 넘어 달라집니다",
     ),
     (
-        r"rewording the policy hardly changes its verdicts \((.{1,80}) in 100 beyond jitter, below the threshold of (\S+)\)",
+        r"rewording the policy hardly changes its verdicts \((.{1,80}) in 100 beyond jitter, below the practical threshold of (\S+)\)",
         "정책의 표현을 바꿔도 판정이 거의 달라지지 않습니다(지터를 넘는 것이 100건당 {0}, 기준 {1} 미만)",
     ),
     (
-        r"it is not settled whether rewording the policy changes more than (\S+) verdicts in 100 beyond jitter \((.+)\)",
-        "정책의 표현을 바꿀 때 판정이 지터를 넘어 100건당 {0}건 넘게 달라지는지는 정해지지 않았습니다({1})",
+        r"it is not settled whether rewording the policy changes more than (\S+) verdicts in 100 \(the practical threshold\) beyond jitter \((.+)\)",
+        "정책의 표현을 바꿀 때 판정이 지터를 넘어 100건당 {0}건(실용 기준) 넘게 달라지는지는 정해지지 않았습니다({1})",
     ),
     (
         r"rewording the policy steadies its verdicts rather than turning them \((.+)\)",
@@ -236,14 +205,6 @@ SENTENCES: Final = (
         r"(\S+) of the verdicts that a moved threshold moves go the wrong way",
         "기준을 옮길 때 움직이는 판정의 {0}가 그른 방향으로 갑니다",
     ),
-    (
-        r"(\S+) of its (\S+) flips fall on clear items \(chance alone: (\S+)\)",
-        "뒤바뀜 {1}건의 {0}가 명확한 항목에서 일어납니다(우연이라면 {2})",
-    ),
-    (
-        r"(\S+) of its (?:(\S+) )?flips fall on clear items",
-        "뒤바뀜의 {0}가 명확한 항목에서 일어납니다",
-    ),
     # warnings
     (
         r"(\S+) \(([^)]*)\) moves verdicts by more than chance allows\.",
@@ -256,14 +217,6 @@ SENTENCES: Final = (
     (
         r"Incomplete run: (\S+) of (\S+) planned calls were answered\.",
         "미완료 실행: 계획한 호출 {1}건 중 {0}건만 응답했습니다.",
-    ),
-    (
-        r"(\S+) of calls ended without a verdict \((\S+) of (\S+); most under (.{1,60})\); figures are over the rest\.",
-        "호출의 {0}가 판정 없이 끝났습니다({2}건 중 {1}건, {3}에서 가장 많음). 수치는 나머지에 대한 것입니다.",
-    ),
-    (
-        r"U_rate and PIS rest on (\S+) flips, fewer than (\S+): one more or less can turn them\.",
-        "U_rate와 PIS는 뒤바뀜 {0}건({1}건 미만)에 근거합니다. 한 건으로도 결과가 바뀔 수 있습니다.",
     ),
     (r"It passes (\S+) of unsafe runs as SAFE\.", "위험한 실행의 {0}를 SAFE로 통과시킵니다."),
     (r"It flags (\S+) of safe runs as UNSAFE\.", "안전한 실행의 {0}에 UNSAFE 경보를 울립니다."),

@@ -107,11 +107,11 @@ METRICS: Final = {
 
 AGREEMENT: Final = (
     "agreement",
-    "Agreement with labels and raters",
+    "Agreement with the labels",
     (
         "One verdict beside one label, each drawn at random. No coefficient tells all where one "
-        "label is rare, so all stand here. Set the judge with raters beside raters among "
-        "themselves."
+        "label is rare, so all stand here. Where there are raters, set the judge with them beside "
+        "them among themselves."
     ),
     ("agreement_observed", "agreement_kappa", "agreement_ac1", "agreement_positive"),
     ("agreement_negative", "agreement_pabak", "agreement_alpha"),

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from judgeaudit.cards.calls import failure_kinds, worst_failing
+from judgeaudit.cards.clauses import band as band_word
+from judgeaudit.cards.clauses import flips_words, settled_band, standing
 from judgeaudit.cards.effects import rewording, shown
 from judgeaudit.cards.headline import FEW_FLIPS
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import BANDS
+from judgeaudit.cards.voiding import void, void_badge
 from judgeaudit.cards.words import (
     amount,
-    band_of,
+    basis,
     count,
     ends,
     estimate,
@@ -97,12 +101,23 @@ def pis_tile(f: Figures) -> Tile:
         return Tile(label, "not given", "response not shown", (why,), "unknown", "pis")
     if pis is None or pis.value is None:
         return Tile(label, _value(pis), "", _lines(pis), "unknown", "pis")
-    band = f.flag("band") if f.flag("band") in BANDS else band_of(pis.value)
-    more = [uncut(pis, f.get("pis_raw")), f"{band}: {BANDS[band]}"]
-    low, high = (band_of(x) if x is not None else band for x in (pis.low, pis.high))
-    if low != high:
-        more.append(f"The interval reaches from {low} to {high}.")
-    return Tile(label, unit_score(pis.value), band, _lines(pis, *more), _BAND_STATES[band], "pis")
+    own, settled = band_word(f, pis), settled_band(f, pis)
+    limits = ends(pis)
+    cut = uncut(pis, f.get("pis_raw"))
+    # 0 to 0 would look like certainty: what the score was before the cut says how sure it is
+    bare = limits is not None and limits[0] == limits[1]
+    lines = [] if bare and cut else list(_lines(pis))
+    lines += [cut, f"{own}: {BANDS[own]}" if settled else _unsettled(standing(f, pis))]
+    badge, state = (own, _BAND_STATES[own]) if settled else ("band not settled", "unknown")
+    said = tuple(line for line in lines if line)
+    return Tile(label, unit_score(pis.value) if not cut else "0", badge, said, state, "pis")
+
+
+def _unsettled(stands: str) -> str:
+    if stands.startswith("between"):
+        low, high = stands.removeprefix("between ").split(" and ")
+        return f"The interval reaches from {low} to {high}."
+    return ""
 
 
 def responses(f: Figures) -> str:
@@ -141,13 +156,18 @@ def gate_tile(f: Figures) -> Tile:
 
 
 def _semantic(f: Figures) -> Tile:
+    label = "1 · Extra flips when reworded (Δ)"
     paper, debiased = (f.get(f"delta_{k}", "certified") for k in ("paper", "debiased"))
+    if why := void(f):
+        return _void(f, label, why, paper, "semantic")
     gate = f.flag("certified_gate")
     limit = threshold_words(f.threshold)
     states: dict[str, State] = {"below": "good", "above": "bad"}
     known = paper is not None and paper.value is not None
     badge = {"below": f"below {limit}", "above": f"above {limit}"}.get(gate, gate) if known else ""
     lines = list(_lines(paper))
+    if known:
+        lines.append(f"practical threshold: {limit}, stated in advance")
     lines += [
         f"{rewording(x.condition)}: {estimate(x.paper)} {interval(x.paper)}"
         for x in shown(f)
@@ -158,9 +178,16 @@ def _semantic(f: Figures) -> Tile:
     jitter = f.value("jitter", "base")
     if jitter is not None:
         lines.append(f"on top of a jitter of {percent(jitter)}")
-    label = "1 · Extra flips when reworded (Δ)"
     state = states.get(gate, "plain") if known else "unknown"
     return Tile(label, _value(paper), badge, tuple(lines), state, "semantic")
+
+
+def _void(f: Figures, label: str, why: str, score: Score | None, section: str) -> Tile:
+    """Lay out a figure that says nothing: why first, the figure small and last."""
+    lines = [why]
+    if score is not None and score.value is not None:
+        lines.append(f"measured, for the record: {estimate(score)} {interval(score)}".rstrip())
+    return Tile(label, "void", void_badge(f), tuple(lines), "unknown", section)
 
 
 def _threshold(f: Figures) -> Tile:
@@ -176,17 +203,26 @@ def _threshold(f: Figures) -> Tile:
 
 def _ambiguity(f: Figures) -> Tile:
     score, null = f.get("undue_share"), f.value("undue_null")
+    label = "3 · Share of flips that are on clear items (U_rate)"
+    if why := void(f):
+        return _void(f, label, why, score, "ambiguity")
     more, badge = [], ""
-    if score is not None and score.value is not None:
-        if score.numerator is not None and score.denominator is not None:
-            more.append(f"{count(score.numerator)} of {count(score.denominator)} flips")
-        flips = f.n_flips
-        badge = "few flips" if flips is not None and flips < FEW_FLIPS else ""
+    known = score is not None and score.value is not None
     if null is not None:
         more.append(f"by chance it would be {percent(null)} (U_0)")
-    label = "3 · Flips on clear items (U_rate)"
-    state: State = "plain" if score is not None and score.value is not None else "unknown"
-    return Tile(label, _value(score), badge, _lines(score, *more), state, "ambiguity")
+    if score is not None and score.value is not None:
+        flips = f.n_flips
+        if score.numerator is not None and score.denominator is not None:
+            more.append(f"{count(score.numerator)} of {flips_words(score.denominator)}")
+        above = null is not None and score.low is not None and score.low > null
+        if flips is not None and flips < FEW_FLIPS:
+            badge = "few flips"
+        elif null is not None:
+            badge = "above chance" if above else "not above chance"
+    state: State = "plain" if known else "unknown"
+    # the number of flips stands above; the score's own note would say it again
+    bare = None if score is None else score.model_copy(update={"note": None})
+    return Tile(label, _value(score), badge, (*more, *_lines(bare)), state, "ambiguity")
 
 
 def principle_tiles(f: Figures) -> tuple[Tile, ...]:
@@ -196,25 +232,36 @@ def principle_tiles(f: Figures) -> tuple[Tile, ...]:
 
 def _plain(f: Figures, metric: str, label: str, condition: str | None = None) -> Tile:
     score = f.get(metric, condition)
-    state: State = "plain" if score is not None and score.value is not None else "unknown"
-    return Tile(label, _value(score), "", _lines(score), state, "monitor")
+    known = score is not None and score.value is not None
+    state: State = "plain" if known else "unknown"
+    on = basis(score) if score is not None and known and score.n_items else ""
+    nothing = "nothing moved, so this says nothing" if metric == "jitter" and f.constant else ""
+    return Tile(label, _value(score), "", _lines(score, on, nothing), state, "monitor")
+
+
+def _unanswered(f: Figures) -> Tile:
+    label, rate = "Calls without a verdict", f.failure_rate
+    if rate is None:
+        return Tile(label, "not recorded", "", (), "unknown", "outcomes")
+    lines = [f"{count(f.n_failed)} of {count(f.n_calls)} calls"]
+    if f.n_failed:
+        lines.append(failure_kinds(f))
+    found = worst_failing(f)
+    if found is None:
+        return Tile(label, percent(rate), "", tuple(lines), "plain", "outcomes")
+    lines.append(
+        f"{count(found.n)} of {count(found.total)} under rewording, {count(found.base_n)} of "
+        f"{count(found.base_total)} as written"
+    )
+    return Tile(label, percent(rate), "depends on wording", tuple(lines), "bad", "outcomes")
 
 
 def monitor_tiles(f: Figures) -> tuple[Tile, ...]:
     """Lay out accuracy, TPR, TNR, jitter and the rate of failed calls."""
-    rate = f.failure_rate
-    failed = Tile(
-        "Calls without a verdict",
-        "not recorded" if rate is None else percent(rate),
-        "",
-        () if rate is None else (f"{count(f.n_failed)} of {count(f.n_calls)} calls",),
-        "unknown" if rate is None else "plain",
-        "outcomes",
-    )
     return (
         _plain(f, "accuracy", "Accuracy"),
-        _plain(f, "tpr", "Unsafe runs caught"),
-        _plain(f, "tnr", "Safe runs cleared"),
+        _plain(f, "tpr", "Unsafe runs caught (TPR)"),
+        _plain(f, "tnr", "Safe runs cleared (TNR)"),
         _plain(f, "jitter", "Jitter", "base"),
-        failed,
+        _unanswered(f),
     )

@@ -5,6 +5,7 @@ Both templates read this and nothing else, so that Markdown and HTML cannot tell
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,13 +13,15 @@ from typing import Final
 from markupsafe import Markup
 
 from judgeaudit.cards import drawings
+from judgeaudit.cards.advice import advice
+from judgeaudit.cards.calls import account
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
-from judgeaudit.cards.notes import notes_of
+from judgeaudit.cards.notes import failure_notes, notes_of
 from judgeaudit.cards.provenance import (
     protocol_section,
     provenance_section,
@@ -40,6 +43,7 @@ from judgeaudit.cards.texts_en import (
     TREATMENTS,
     Family,
 )
+from judgeaudit.cards.texts_glossary_en import GLOSSARY
 from judgeaudit.cards.tiles import (
     Tile,
     gate_tile,
@@ -47,6 +51,7 @@ from judgeaudit.cards.tiles import (
     pis_tile,
     principle_tiles,
 )
+from judgeaudit.cards.voiding import VOID_FAMILIES, void
 from judgeaudit.cards.words import (
     basis,
     estimate,
@@ -75,6 +80,8 @@ class View:
     summary: tuple[tuple[str, Cell], ...]
     who: tuple[tuple[str, Cell], ...]
     what: tuple[tuple[str, Cell], ...]
+    advice: tuple[tuple[str, tuple[str, ...]], ...]
+    glossary: tuple[tuple[str, str], ...]
     pis: Tile
     gauge: Markup
     gate: Tile
@@ -155,7 +162,10 @@ def _family_section(f: Figures, family: Family) -> Section:
     shared = shared_notes([*shown, *folded])
     notes = [note for note in notes_of(f, family.id) if note]
     notes += [f"{part[:1].upper()}{part[1:]} ({n} figures here)." for part, n in shared.items()]
-    if family.id == "pis" and f.withheld:
+    voided = family.id in VOID_FAMILIES and bool(void(f))
+    if voided:
+        tables = [dataclasses.replace(t, folded=True) for t in tables]
+    if voided or (family.id == "pis" and f.withheld):
         shown, folded = [], shown + folded
     if shown:
         tables.append(score_table(f, "Figures", shown, shared=shared))
@@ -172,7 +182,7 @@ def _family_section(f: Figures, family: Family) -> Section:
         id=family.id,
         title=family.title,
         lead=family.lead,
-        plots=drawings.of_family(f, family.id),
+        plots=() if voided else drawings.of_family(f, family.id),
         tables=tuple(tables),
         meanings=_meanings(present or more),
         more_meanings=_meanings(more if present else ()),
@@ -205,7 +215,7 @@ def _outcome_section(f: Figures) -> Section:
     rates = [s for s in _of(f, ("outcome_rate",)) if s.stratum is None or s.value != 0]
     if rates:
         tables.append(score_table(f, "Rate of each outcome", rates, folded=True))
-    notes = [open_words(f)] if open_words(f) else []
+    notes = [n for n in (f"Calls: {account(f)}.", open_words(f), *failure_notes(f)) if n]
     if not rows:
         notes.append("No call is recorded.")
     return Section(
@@ -241,6 +251,13 @@ def _other_section(f: Figures) -> Section | None:
     return Section("more", "Further figures", lead, tables=(score_table(f, "Figures", rest),))
 
 
+def _advised(f: Figures) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Set what to use the judge for, what not, and what to do next, under their titles."""
+    found = advice(f)
+    parts = (("Use for", found.use), ("Not for", found.avoid), ("Do next", found.then))
+    return tuple((title, lines) for title, lines in parts if lines)
+
+
 def view(card: JudgeCard) -> View:
     """Lay a card out.
 
@@ -272,6 +289,8 @@ def view(card: JudgeCard) -> View:
         summary=summary(f),
         who=who(f),
         what=what(f),
+        advice=_advised(f),
+        glossary=tuple(GLOSSARY.values()),
         pis=pis_tile(f),
         gauge=drawings.pis_gauge(f),
         gate=gate_tile(f),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from judgeaudit.cards.figures import count, duration, joined, money, p_value
+from judgeaudit.cards.unsaid import NO_FIGURE, is_bare_precision, is_no_share, no_share
 from judgeaudit.core.records import Score
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "ends",
     "estimate",
     "interval",
+    "is_bare_precision",
+    "is_no_share",
     "joined",
     "kind_of",
     "method",
@@ -89,9 +92,6 @@ _RANGES: Final[dict[Kind, tuple[float, float]]] = {
 }
 _UNCLIPPED: Final = "pis_raw"
 _MINUS: Final = "\N{MINUS SIGN}"
-
-NO_FIGURE: Final = "cannot be estimated"
-"""How a figure that has no value is worded, before the reason."""
 
 
 def _signed(text: str) -> str:
@@ -259,6 +259,11 @@ def estimate(score: Score | None) -> str:
         return "anywhere in the range"
     if score.value is None:
         return cannot(score.why_undefined)
+    if is_no_share(score):
+        return no_share(score.value)
+    if is_bare_precision(score):
+        assert score.low is not None
+        return f"at least {percent(score.low)}"
     return amount(score.value, kind_of(score.metric, score.unit))
 
 
@@ -294,7 +299,7 @@ def interval(score: Score | None) -> str:
     if score is None:
         return ""
     shown = ends(score)
-    if shown is None and score.value is None:
+    if is_no_share(score) or (shown is None and score.value is None):
         return "–"
     if shown is None:
         return f"none: {score.why_no_interval}" if score.why_no_interval else "none"

@@ -45,11 +45,23 @@ class Checked:
     rebuilt: Verified | None
     signed: str | None
     broken: str | None = None
+    pages: tuple[str, ...] = ()
+    pages_by: str = ""
 
     @property
     def good(self) -> bool:
         """Whether nothing that was checked failed."""
-        return self.broken is None and (self.rebuilt is None or self.rebuilt.same)
+        same = self.rebuilt is None or self.rebuilt.same
+        return self.broken is None and same and (not self.pages or bool(self.pages_by))
+
+    def _pages(self) -> list[str]:
+        """Say which pages beside the card are not what it gives."""
+        if not self.pages:
+            return []
+        what = f"{', '.join(plain(p) for p in self.pages)}: not what {plain(self.card.name)} gives"
+        if self.pages_by:
+            return [f"note: {what} now; it was made by {self.pages_by}, whose pages may differ"]
+        return [f"pages: {what}; make them again with `judgeaudit card RUN --format all`"]
 
     def words(self) -> str:
         """Say it to a person."""
@@ -62,7 +74,7 @@ class Checked:
             lines.append(
                 "ledger: not at hand, so that no figure of the card was checked; give it with --run"
             )
-            return "\n".join(lines)
+            return "\n".join([*lines, *self._pages()])
         found = self.rebuilt
         lines += [f"ledger: {plain(fault, limit=500)}" for fault in found.faults]
         if found.differences:
@@ -74,6 +86,7 @@ class Checked:
         if found.uncompared:
             lines.append(f"not counted: {len(found.uncompared)} more")
             lines += _lines(found.uncompared)
+        lines += self._pages()
         return "\n".join([*lines, *(f"note: {plain(n, limit=500)}" for n in found.notes)])
 
     def as_json(self) -> dict[str, Any]:
@@ -87,6 +100,7 @@ class Checked:
         out: dict[str, Any] = {"good": self.good, "signed_by": self.signed}
         if self.broken:
             out["signature"] = self.broken
+        out["stale_pages"] = list(self.pages)
         if self.rebuilt is not None:
             out |= {
                 "differences": [row(d) for d in self.rebuilt.differences],
@@ -116,11 +130,19 @@ def checked(
         If a file is missing or cannot be read, or there is neither ledger nor public key.
     """
     from judgeaudit import audit
+    from judgeaudit._version import __version__
     from judgeaudit.cards import signing
+    from judgeaudit.cards.beside import stale
     from judgeaudit.cards.verify import opened
     from judgeaudit.core.errors import CardError
 
-    opened(card)  # what is no card needs no ledger to be refused
+    if card.is_dir():
+        card = card / "card.json"
+    held = opened(card)  # what is no card needs no ledger to be refused
+    made_by = f"{held.card.software.name} {held.card.software.version}"
+    old = bool(held.migrated.steps) or held.card.software.version != __version__
+    pages = stale(card, held.card)
+    by = made_by if old else ""
     signed = broken = None
     if public_key is not None:
         try:
@@ -136,7 +158,7 @@ def checked(
                 where=str(card),
                 mend="Give the run with --run, or a signature's key with --public-key",
             )
-        return Checked(card, None, signed, broken)
+        return Checked(card, None, signed, broken, pages, by)
     rebuilt = audit.verify(
         card,
         run or beside,
@@ -145,4 +167,4 @@ def checked(
         statements=statements,
         figures=figures,
     )
-    return Checked(card, rebuilt, signed, broken)
+    return Checked(card, rebuilt, signed, broken, pages, by)

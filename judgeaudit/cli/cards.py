@@ -211,11 +211,14 @@ def _verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Rebuild a card from its ledger and say which fields differ; check its signature.
+    """Rebuild a card from its ledger and say which fields differ; check its signature and pages.
+
+    CARD may be a run's folder. Pages beside it (card.html, card.md and the like) must be what the
+    card gives.
 
     Exit codes: 0 the card is what its ledger gives (or, where there is no ledger at hand and
-    none was named, its signature holds); 1 a field differs, the ledger's chain is broken, or the
-    signature does not hold; 2 a file is missing or cannot be read.
+    none was named, its signature holds); 1 a field or a page differs, the ledger's chain is
+    broken, or the signature does not hold; 2 a file is missing or cannot be read.
     """
     from judgeaudit.cli import _verify_words
     from judgeaudit.core.errors import ConfigError

@@ -156,7 +156,9 @@ def test_a_placebo_that_is_not_clean():
 def test_few_flips():
     r = run(numbers(QUIET, flips=7.5))
     assert codes(r)["few_flips"] == "caution"
-    assert "rest on 7.5 flips" in sentence(r, "few_flips")
+    assert "U_rate and PIS rest on about 7.5 flips" in sentence(r, "few_flips")
+    withheld = numbers(QUIET, flips=2.2, pis=(None, None, None))
+    assert sentence(run(withheld), "few_flips").startswith("U_rate rests on about 2.2 flips")
 
 
 def test_a_score_that_hangs_on_the_treatment_of_failures():
@@ -342,6 +344,7 @@ def test_a_response_that_was_not_shown_names_the_controls_that_were_not_run():
     short = protocol.model_copy(update={"conditions": kept})
     flags = {"responsiveness": "not shown", "not_called": "T3, inverted"}
     start = "It was not shown that the judge responds to the policy, so it gets no score"
+    start += ", and its figures on wording are void"
     expected = (
         f"{start}; not run, though they could show it: strict (less is allowed), "
         "lenient (more is allowed) and inverted (policy negated)."

@@ -286,3 +286,13 @@ def test_a_file_of_statements_that_is_none_is_refused(tmp_path, text, words):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CardError, match=words):
         read_statements(path)
+
+
+def test_a_bound_too_wide_to_matter_is_no_bound():
+    wide = [
+        x.model_copy(update={"value": 0.0, "high": 0.999}) if x.metric == "missed_bound" else x
+        for x in numbers(QUIET)
+    ]
+    (found,) = [q for q in run(wide).card().checklist if q.id == "rare"]
+    assert "no" == found.answer
+    assert found.reason.startswith("Too few items to bound misses: at most 99.9% of 30")

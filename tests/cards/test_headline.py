@@ -124,8 +124,10 @@ def test_a_low_score_without_an_effect_of_wording_is_explained():
     scores = numbers(QUIET, undue=0.55, flips=20, pis=(0.15, 0.0, 0.5))
     got = headline(run(scores, {"band": "untrustworthy"}))
     assert (got.code, got.stance) == ("low_score_quiet", "with_care")
-    assert "read the parts, not the score" in got.sentence
-    assert "55% of its 20 flips fall on clear items" in got.sentence
+    assert "has no settled score (PIS 0.15 [0.00, 0.50], between untrustworthy and" in got.sentence
+    assert "(55% of 20 flips), no more than chance alone would put there (60%)" in got.sentence
+    assert "Read the parts, not the score." in got.sentence
+    assert "because" not in got.sentence
 
 
 def test_an_effect_above_the_threshold_is_untrustworthy():
@@ -151,7 +153,8 @@ def test_an_unsettled_effect_is_not_asserted():
     scores = without_tests(numbers(BRITTLE, undue=0.6, pis=(0.05, 0.0, 0.3)))
     got = headline(run(scores, {"band": "untrustworthy", "certified_gate": "inconclusive"}))
     assert (got.code, got.stance) == ("low_score_open", "cannot_tell")
-    assert "60% of its 42 flips fall on clear items (chance alone: 60%)" in got.sentence
+    assert got.sentence.startswith("This judge scores low (PIS 0.05 [0.00, 0.30], untrustworthy)")
+    assert "(60% of 42 flips), no more than chance alone would put there (60%)" in got.sentence
     assert "it is not settled whether" in got.sentence
 
 
@@ -219,3 +222,38 @@ def test_any_metric_may_be_missing(dropped):
 def test_nothing_but_facts():
     got = Run(facts(outcomes=outcomes({})), ScoreSet(scores=())).card().headline
     assert got.code == "no_score"
+
+
+def test_a_band_is_not_named_where_the_interval_spans_two():
+    scores = numbers(BRITTLE, undue=0.3, pis=(0.47, 0.22, 0.68))
+    told = headline(run(scores, {"band": "fragile", "certified_gate": "above"}))
+    assert "(PIS 0.47 [0.22, 0.68], between untrustworthy and moderate)" in told.sentence
+    assert "fragile" not in told.sentence
+    sure = numbers(BRITTLE, undue=0.3, pis=(0.47, 0.42, 0.55))
+    told = headline(run(sure, {"band": "fragile", "certified_gate": "above"}))
+    assert "(PIS 0.47 [0.42, 0.55], fragile)" in told.sentence
+
+
+def test_a_score_cut_at_0_tells_what_it_was_before():
+    cut = [*numbers(QUIET, undue=0.9, pis=(0.0, 0.0, 0.0)), s("pis_raw", None, -1.2, -1.7, -0.5)]
+    told = headline(run(cut, {"band": "untrustworthy"})).sentence
+    assert "PIS 0, cut at 0; uncut −1.20 [−1.70, −0.50], untrustworthy" in told
+    assert "[0.00, 0.00]" not in told
+
+
+def test_a_constant_judge_says_nothing_about_wording():
+    still = numbers(dict.fromkeys(QUIET, 0.0), accuracy=(0.5, 0.0, 1.0), unsafe=0.0)
+    still = [
+        s("unsafe_rate", x.condition, 0.0, 0.0, 0.1) if x.metric == "unsafe_rate" else x
+        for x in still
+    ]
+    got = headline(run(still, {"responsiveness": "not shown"}))
+    assert (got.code, got.stance) == ("constant", "do_not_use")
+    assert "answers SAFE to everything, in 1,380 of 1,380 verdicts" in got.sentence
+
+
+def test_accuracy_has_its_interval_and_its_items():
+    got = headline(run(numbers(QUIET), {"responsiveness": "not shown"}))
+    assert "it flags 93% [83%, 99%] of unsafe runs (60 items) and clears 91% [81%, 97%] of" in (
+        got.sentence
+    )

@@ -33,6 +33,14 @@ def test_html_and_markdown_are_what_the_json_gives(path):
         )
 
 
+def test_its_words_are_what_its_figures_give(path):
+    """A sentence that was mended since stands on every card; no figure is touched for it."""
+    card = cards.from_json(path.read_text("utf-8"))
+    again = cards.reworded(card)
+    assert cards.to_json(again) == path.read_text("utf-8"), f"{path.relative_to(ROOT)}: {AGAIN}"
+    assert (again.facts, again.scores, again.created) == (card.facts, card.scores, card.created)
+
+
 def test_a_card_names_its_ledger_and_was_wholly_answered(path):
     facts = cards.from_json(path.read_text("utf-8")).facts
     assert re.fullmatch("[0-9a-f]{64}", facts.ledger_sha256)

@@ -146,7 +146,10 @@ def test_a_judge_without_fault_is_not_condemned():
     # no flip at all: the score is undefined, and said to be
     assert (card.headline.code, card.headline.stance) == ("no_score", "with_care")
     assert "hardly changes its verdicts (0.0 [" in card.headline.sentence
-    assert "it flags 100% of unsafe runs and clears 100% of safe ones" in card.headline.sentence
+    assert (
+        "flags 100% [94%, 100%] of unsafe runs (60 items) and clears 100% [94%, 100%]"
+        in card.headline.sentence
+    )
 
 
 def test_27_of_30_failed_calls_with_real_scores():

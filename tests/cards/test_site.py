@@ -14,6 +14,7 @@ from site_world import changed, put, usual, with_corpus
 
 from judgeaudit import cards
 from judgeaudit.cards import site
+from judgeaudit.cards.beside import stale
 from judgeaudit.cards.site.reading import read_folder
 from judgeaudit.core.errors import CardError, ConfigError
 
@@ -63,7 +64,11 @@ def test_a_card_is_offered_with_its_own_bytes(built):
         offered = built / "out" / "cards" / name
         assert source.read_bytes() == (offered / "card.json").read_bytes()
         card = cards.from_json(source.read_text("utf-8"))
-        assert cards.to_html(card) == (offered / "card.html").read_text("utf-8")
+        page = (offered / "card.html").read_text("utf-8")
+        (up,) = re.findall('<nav class="up"><a href="([^"]*)">All cards</a></nav>', page)
+        assert (offered / up).resolve() == (built / "out" / "index.html").resolve()
+        assert cards.to_html(card, up=up) == page
+        assert stale(offered / "card.json", card) == ()
 
 
 def test_only_cards_of_the_same_policy_texts_corpus_and_protocol_share_a_group(tmp_path):

@@ -75,7 +75,8 @@ def build(folder: Path | str, out: Path | str, *, title: str = _TITLE, base_url:
     for c in cards:
         place = f"cards/{c.id}"
         texts[f"{place}/card.json"] = c.text
-        texts[f"{place}/card.html"] = to_html(c.card)
+        up = f"{'../' * (place.count('/') + 1)}index.html"
+        texts[f"{place}/card.html"] = to_html(c.card, up=up)
         texts[f"{place}/card.md"] = to_markdown(c.card)
         if c.signature is not None:
             texts[f"{place}/card.json.sig"] = c.signature

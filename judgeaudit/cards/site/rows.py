@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from judgeaudit.cards.clauses import settled_band
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.site.reading import Group, Sited
 from judgeaudit.cards.texts_en import STANCES
+from judgeaudit.cards.voiding import is_void_metric, void, void_badge
 from judgeaudit.cards.words import (
     amount,
-    band_of,
     count,
     ends,
     estimate,
@@ -50,7 +51,7 @@ FIGURES: Final = (
     Figure("t2", "Δ under T2 (words)", "delta_paper", "T2", "lower"),
     Figure("t4", "Δ under T4 (exceptions in front)", "delta_paper", "T4", "lower"),
     Figure("rdir", "Moves the right way (R_dir)", "direction_ratio"),
-    Figure("undue", "Flips on clear items (U_rate)", "undue_share", None, "lower"),
+    Figure("undue", "Share of flips on clear items (U_rate)", "undue_share", None, "lower"),
     Figure("jitter", "Jitter", "jitter", "base", "lower"),
     Figure("accuracy", "Accuracy", "accuracy"),
     Figure("tpr", "Unsafe runs caught", "tpr"),
@@ -103,6 +104,8 @@ def cell(card: Sited, figure: Figure) -> Cell:
         return Cell(f"not given: {why}", "", None, None, None)
     if score is None:
         return Cell("not computed", "", None, None, None)
+    if is_void_metric(figure.metric) and void(card.figures):
+        return Cell(f"void: {void_badge(card.figures)}", "", None, None, None)
     if score.value is None:
         return Cell(shorten(estimate(score), 120), "", None, None, None)
     low, high = ends(score) or (None, None)
@@ -111,7 +114,7 @@ def cell(card: Sited, figure: Figure) -> Cell:
         said = unit_score(score.value)
     span = interval(score)
     if figure.id == "pis" and (cut := uncut(score, card.figures.get("pis_raw"))):
-        span = f"{span}; {cut}"
+        span = cut if low == high else f"{span}; {cut}"
     return Cell(said, shorten(span, 120), score.value, low, high)
 
 
@@ -126,10 +129,10 @@ def _cautions(card: Sited) -> tuple[str, ...]:
 def row(card: Sited) -> Row:
     """Lay out a card's row of the index."""
     h = card.card.headline
-    pis = card.figures.value("pis")
-    band = "" if pis is None or card.figures.withheld else card.figures.flag("band")
-    if band not in ("reliable", "moderate", "fragile", "untrustworthy") and pis is not None:
-        band = "" if card.figures.withheld else band_of(pis)
+    pis = card.figures.get("pis")
+    band = ""
+    if pis is not None and pis.value is not None and not card.figures.withheld:
+        band = settled_band(card.figures, pis) or "band not settled"
     by_id = {f.id: f for f in FIGURES}
     stance = STANCES[h.stance]
     facts = card.card.facts
