@@ -29,9 +29,31 @@ def _column(text: str) -> typer.models.OptionInfo:
 
 
 def _import(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL, a JSON list or Parquet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV, JSONL, a JSON list or Parquet; with --format, what another tool wrote."
+        ),
+    ],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the run; new or empty.")],
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="What wrote the file, where it is no table: inspect (a log of Inspect AI, or a "
+            "folder of them).",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    scorer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The scorer of the log that is the judge; NAME.KEY for one value of several.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
     item: Annotated[_Column, _column("The item's id.")] = None,
     condition: Annotated[_Column, _column("The condition: base, T1, strict, ...")] = None,
     wording: Annotated[_Column, _column("Number of a condition's wording.")] = None,
@@ -235,7 +257,7 @@ def _import(
     from judgeaudit.core.terminal import plain
 
     file_, out_ = given.pop("file"), given.pop("out")
-    given["map"] = given.pop("map_")
+    given["map"], given["format"] = given.pop("map_"), given.pop("format_")
     choices = {
         name: value for name, value in given.items() if value or (value == 0 and value is not False)
     }

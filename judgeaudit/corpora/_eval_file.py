@@ -228,7 +228,9 @@ class _Zip:
             sample["metadata"] = self._json(f"{prefix}/metadata.json")
         pool = self._sequence(prefix, "messages")
         sample["events_data"] = {"messages": pool}
-        sample["attachments"] = {str(n): a for n, a in enumerate(self._sequence(prefix, "attachments"))}
+        sample["attachments"] = {
+            str(n): a for n, a in enumerate(self._sequence(prefix, "attachments"))
+        }
         try:
             sample["messages"] = picked(sample.pop("message_refs", None), pool)
         except ValueError as e:

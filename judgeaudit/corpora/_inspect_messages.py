@@ -174,7 +174,9 @@ class _Reader:
         try:
             return self.text(json.dumps(self._within(given), ensure_ascii=False), "arguments")
         except (TypeError, ValueError, RecursionError):
-            raise CorpusError("the arguments of a tool call are no JSON", where=self._where) from None
+            raise CorpusError(
+                "the arguments of a tool call are no JSON", where=self._where
+            ) from None
 
     def _within(self, value: object) -> object:
         if isinstance(value, Mapping):

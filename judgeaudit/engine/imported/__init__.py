@@ -57,7 +57,8 @@ def import_verdicts(
     Parameters
     ----------
     file : path
-        CSV, TSV, JSONL, a JSON list or Parquet.
+        CSV, TSV, JSONL, a JSON list or Parquet; with `format="inspect"` a log of Inspect AI, or a
+        folder of them.
     out : path
         Folder of the run; must be new or empty.
     created : str, optional
@@ -92,15 +93,24 @@ def import_verdicts(
     said = _choices(choices)
     folder = Path(out)
     writing.refuse_taken(folder)
-    source = open_source(str(file))
-    sheet = read_sheet(source, said.separator)
+    more: dict[str, Any] = {}
+    more_notes: tuple[str, ...] = ()
+    if said.format == "inspect":
+        from judgeaudit.engine.imported.inspect_log import read_scores
+
+        scored = read_scores(str(file), said)
+        source, sheet, said = scored.source, scored.sheet, scored.choices
+        more, more_notes = {"inspect": scored.facts}, scored.notes
+    else:
+        source = open_source(str(file))
+        sheet = read_sheet(source, said.separator)
     columns = find_columns(sheet, said)
     world = writing.world_of(said)
     read = read_rows(sheet, columns, said, list(world.conditions))
     judge = writing.judge_spec(said, world)
     plan, notes = writing.layout(read, world, judge, said)
     told = _told(plan.protocol.conditions, world, said)
-    notes = [*read.notes, *notes, *told[1]]
+    notes = [*more_notes, *read.notes, *notes, *told[1]]
     extra: dict[str, Any] = {
         "command": _command(source.name, choices),
         "imported": {
@@ -116,6 +126,7 @@ def import_verdicts(
             "conditions": read.names,
             "assume_certified": said.assume_certified,
             "decoding_stated": bool(said.decoding),
+            **more,
         },
     }
     if said.p_unsafe is not None:

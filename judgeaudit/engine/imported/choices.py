@@ -26,6 +26,7 @@ NONE: Final = "none"
 SKIP: Final = "skip"
 """Stands for "leave this row out" where a meaning is asked for."""
 
+_FORMATS: Final = ("inspect",)
 _GOLD_SOURCES: Final = tuple(s for s in get_args(LabelSource) if s != "unlabelled")
 _OUTCOMES: Final = ("refusal", "truncated", "unparseable", "ambiguous", "error")
 _MEANINGS: Final = ("SAFE", "UNSAFE", *_OUTCOMES)
@@ -37,6 +38,10 @@ class Choices:
 
     Parameters
     ----------
+    format : {"inspect"}, optional
+        What wrote the file, where it is no table: a log of Inspect AI, or a folder of them.
+    scorer : str, optional
+        The scorer of the log that is the judge; `NAME.KEY` for one value of several.
     item, condition, wording, repeat, verdict, outcome, reply, gold, cluster, ambiguous : str
         Column of that role; guessed from its name where it is left out, and refused where the
         guess is not the only one. `outcome` says how a call ended (verdict, refusal, ...), `reply`
@@ -101,6 +106,8 @@ class Choices:
         Folder of the texts that the judge was given, one file a condition.
     """
 
+    format: str | None = None
+    scorer: str | None = None
     item: str | None = None
     condition: str | None = None
     wording: str | None = None
@@ -157,6 +164,7 @@ class Choices:
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "gold_words", words | own)
         self._check_cut()
+        self._check_format()
         if self.blank is not None and self.blank not in (*_OUTCOMES, SKIP):
             raise ConfigError(unknown_name("meaning of a blank", self.blank, [*_OUTCOMES, SKIP]))
         if self.gold_source is not None and self.gold_source not in _GOLD_SOURCES:
@@ -182,6 +190,12 @@ class Choices:
                     f"--wide does not go with {flag_of(role)}",
                     mend="In a wide table each column of --wide holds verdicts of one condition",
                 )
+
+    def _check_format(self) -> None:
+        if self.format not in {None, *_FORMATS}:
+            raise ConfigError(unknown_name("format", self.format, list(_FORMATS)))
+        if self.scorer is not None and self.format is None:
+            raise ConfigError("--scorer goes with --format inspect", mend="Add it")
 
     def _check_cut(self) -> None:
         if self.unsafe_below is not None and self.unsafe_above is not None:
