@@ -282,7 +282,8 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_the_templates_that_ship():
-    assert judge_template_names() == ["default", "default_ko", "verdict_only", "verdict_only_ko"]
+    own = {"default", "default_ko", "verdict_only", "verdict_only_ko", "inspect_scorer"}
+    assert judge_template_names() == sorted(own)
     assert load_judge_template().answer == ("verdict", "confidence", "rationale")
     assert load_judge_template("verdict_only").answer == ("verdict",)
     loaded = [load_judge_template(name) for name in judge_template_names()]
@@ -377,8 +378,8 @@ def test_unknown_templates_list_the_known_ones(tmp_path: Path):
     with pytest.raises(PolicyError) as caught:
         load_judge_template("defualt")
     assert str(caught.value) == (
-        "unknown judge template 'defualt'; did you mean 'default'? Known: default, default_ko, "
-        "verdict_only, verdict_only_ko"
+        "unknown judge template 'defualt'; did you mean 'default'? Known: "
+        + ", ".join(judge_template_names())
     )
     with pytest.raises(PolicyError, match="no such judge template file"):
         load_judge_template(tmp_path / "none.toml")
