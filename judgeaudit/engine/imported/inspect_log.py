@@ -255,7 +255,7 @@ class _Reader:
         if first.get("provenance") is not None:
             self._told["have a score that was not given by the scorer, but added later"] += 1
             return score
-        self._told["had their score edited later; the scorer's own is read"] += 1
+        self._told["had a score edited later; the scorer's own is read"] += 1
         return {**score, **{k: v for k, v in first.items() if v != "UNCHANGED"}}
 
     def _part(self, value: Any, scorer: str, key: str | None) -> Any:
