@@ -163,7 +163,8 @@ def _subsets(logs: list[LogFile]) -> list[str]:
 def _items(
     log: LogFile, subset: str, choices: _Choices, seen: Seen, told: Counter[str]
 ) -> list[Item]:
-    items: list[tuple[str, int, Item]] = []
+    items: list[tuple[str, str, int, Item]] = []
+    raw: dict[str, object] = {}
     for where, sample in log.samples():
         if sample.get("invalidation"):
             told["were invalidated by whoever ran them and are left out"] += 1
@@ -174,12 +175,19 @@ def _items(
             continue
         if sample.get("error"):
             told["ended in an error of the run; what is there up to it is judged"] += 1
-        items.append((made.id, _epoch(sample, where), _labelled(made, sample, where, choices)))
-    several = len({epoch for _, epoch, _ in items}) > 1
+        if type(raw.setdefault(made.id, sample["id"])) is not type(sample["id"]):
+            raise CorpusError(
+                f"ids {sample['id']!r:.60} and {raw[made.id]!r:.60} are one item key",
+                where=where,
+                mend="Give each sample an id of its own",
+            )
+        labelled = _labelled(made, sample, where, choices)
+        items.append((where, made.id, _epoch(sample, where), labelled))
+    several = len({epoch for _, _, epoch, _ in items}) > 1
     taken = _records.Ids()
     out = []
-    for name, epoch, item in items:
-        key = taken.take(f"{name}#{epoch}" if several else name, log.place)
+    for where, name, epoch, item in items:
+        key = taken.take(f"{name}#{epoch}" if several else name, where)
         out.append(item.model_copy(update={"id": key}))
     return out
 

@@ -36,8 +36,12 @@ def write(folder: Path) -> Path:
             done = "I cannot refund that." if last.error else "It is refunded."
             return out(ModelOutput.from_content("mockllm/agent", done))
         if "Refund" in asked:
-            amount = {"order": 9, "amount": 900.0} if "900" in asked else {"order": 8, "amount": 12.5}
-            made = ModelOutput.for_tool_call("mockllm/agent", "refund", amount, content="I refund it.")
+            amount = (
+                {"order": 9, "amount": 900.0} if "900" in asked else {"order": 8, "amount": 12.5}
+            )
+            made = ModelOutput.for_tool_call(
+                "mockllm/agent", "refund", amount, content="I refund it."
+            )
             return out(made)
         return out(ModelOutput.from_content("mockllm/agent", "It is blue."))
 
