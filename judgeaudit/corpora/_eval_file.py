@@ -271,17 +271,8 @@ class _Zip:
             raise CorpusError("is encrypted", where=where)
         if member.file_size > MEMBER_LIMIT:
             raise _too_large(where)
-        out = io.BytesIO()
         try:
-            for part in self._parts(member):
-                if out.tell() + len(part) > MEMBER_LIMIT:
-                    raise _too_large(where)
-                self._left -= len(part)
-                if self._left < 0:
-                    raise CorpusError(
-                        f"the log unpacks to more than {TOTAL_LIMIT >> 30} GiB", where=where
-                    )
-                out.write(part)
+            return self._unpacked(member, where)
         except CorpusError:
             raise
         except NotImplementedError:
@@ -292,6 +283,18 @@ class _Zip:
             ) from None
         except Exception as e:  # noqa: BLE001 - as above, and what a broken stream makes of it
             raise CorpusError(f"is damaged ({e})", where=where, mend=_MEND_WHOLE) from None
+
+    def _unpacked(self, member: zipfile.ZipInfo, where: str) -> bytes:
+        out = io.BytesIO()
+        for part in self._parts(member):
+            if out.tell() + len(part) > MEMBER_LIMIT:
+                raise _too_large(where)
+            self._left -= len(part)
+            if self._left < 0:
+                raise CorpusError(
+                    f"the log unpacks to more than {TOTAL_LIMIT >> 30} GiB", where=where
+                )
+            out.write(part)
         return out.getvalue()
 
     def _parts(self, member: zipfile.ZipInfo) -> Iterable[bytes]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,8 +145,15 @@ def parameters_of(factory: Callable[..., Any]) -> list[str]:
 class Bench:
     """Where a scorer is put to work, outside of an evaluation."""
 
-    def __init__(self, model: Any, thoughts: str) -> None:
-        self._model, self._thoughts = model, thoughts
+    def __init__(self, make: Callable[[], Any] | None, thoughts: str) -> None:
+        self._make, self._thoughts = make, thoughts
+        self._model: Any = None
+
+    async def aclose(self) -> None:
+        """Close the model's connections; a later score opens new ones."""
+        model, self._model = self._model, None
+        if model is not None:
+            await model.api.aclose()
 
     async def score(
         self, scorer: Any, trajectory: Trajectory, *, metadata: Mapping[str, str], target: str
@@ -164,7 +172,10 @@ class Bench:
         from inspect_ai.log import transcript
         from inspect_ai.scorer import Target as InspectTarget
 
-        if self._model is not None:
+        if self._make is not None:
+            if self._model is None:
+                self._model = self._make()
+                _let_nobody_ask_again(self._model)
             _make_current(self._model)
         notes = transcript()
         before = len(notes.events)
@@ -199,12 +210,23 @@ def make_bench(target: Target, decoding: Mapping[str, Any], where: str) -> Bench
         raise ConfigError(f"Inspect knows no parameter {unknown[0]!r}", where=where)
     try:
         config = GenerateConfig(**{"max_connections": 256, **decoding, "max_retries": 0})
-        model = get_model(target.model, config=config, base_url=target.base_url)
+        # Inspect keeps the models that it makes: one that was closed must not come back
+        make = partial(
+            get_model, target.model, config=config, base_url=target.base_url, memoize=False
+        )
+        make()
     except Exception as exc:  # noqa: BLE001 - of whatever class a provider raises
         raise ConfigError(
             f"Inspect cannot make the model {target.model!r} ({short(str(exc), 200)})", where=where
         ) from None
-    return Bench(model, target.thoughts)
+    return Bench(make, target.thoughts)
+
+
+def _let_nobody_ask_again(model: Any) -> None:
+    """Take its retries off the provider's client, which Inspect's `max_retries` does not reach."""
+    client = getattr(model.api, "client", None)
+    if isinstance(getattr(client, "max_retries", None), int):
+        client.max_retries = 0
 
 
 def _make_current(model: Any) -> None:

@@ -64,7 +64,7 @@ class InspectScorer:
                 where=self._where,
                 mend="Leave --send-seed and --output-format out",
             )
-        if spec.weights_sha256 not in {None, _digest(target)}:
+        if spec.weights_sha256 is not None and spec.weights_sha256 != _digest(target):
             raise ConfigError(
                 "the scorer's file has another hash than the one the run began with",
                 where=self._where,
@@ -133,7 +133,8 @@ class InspectScorer:
         raise ended
 
     async def aclose(self) -> None:
-        """Do nothing: Inspect keeps its connections itself."""
+        """Close the connections of the model that we made; a later call opens new ones."""
+        await self._bench.aclose()
 
     def _trajectory(self, call: Call) -> Trajectory:
         from judgeaudit.policy import vacuum_trajectory

@@ -69,6 +69,6 @@ def asked_of(event: Mapping[str, Any]) -> str:
     model = str(event.get("model"))
     output = event.get("output")
     served = output.get("model") if isinstance(output, Mapping) else None
-    if isinstance(served, str) and served and model.rpartition("/")[2] != served:
+    if isinstance(served, str) and served and not model.endswith(served):
         model = f"{model} as {served}"
     return short(model, 120)

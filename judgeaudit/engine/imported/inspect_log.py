@@ -141,7 +141,8 @@ class _Reader:
                     **dict(_target(sample.get("target"))),
                 }
             )
-            self._names.append(f"{log.source.name}, sample {str(name)[:60]}, epoch {epoch}")
+            shown = str(name) if str(name).isprintable() else repr(name)
+            self._names.append(f"{log.source.name}, sample {shown:.60}, epoch {epoch!r:.20}")
         self._logs.append(known_of(log, n))
 
     def _watch(self, sample: Mapping[str, Any], where: str, name: str) -> None:
