@@ -132,15 +132,15 @@ class InspectLogs:
 
 def _notes(told: Counter[str], seen: Seen) -> Iterator[str]:
     for what, n in told.items():
-        yield f"{n} {'sample' if n == 1 else 'samples'} {what}."
+        yield f"Samples {what}: {n}."
     for n, what in (
-        (seen.from_events, "samples have no messages and are read from their last request"),
-        (seen.media, "images, sounds or files are marks in brackets: a judge cannot see them"),
-        (seen.missing, "texts refer to an attachment that the log does not hold"),
-        (seen.surrogates, "texts held half a surrogate pair, which was replaced by U+FFFD"),
+        (seen.from_events, "Samples without messages, read from their last request"),
+        (seen.media, "Images, sounds and files, of which a judge sees a mark in brackets"),
+        (seen.missing, "Texts that refer to an attachment which the log does not hold"),
+        (seen.surrogates, "Texts with half a surrogate pair, which is replaced by U+FFFD"),
     ):
         if n:
-            yield f"{n} {what}."
+            yield f"{what}: {n}."
 
 
 def task_of(log: LogFile) -> str:
@@ -167,14 +167,14 @@ def _items(
     raw: dict[str, object] = {}
     for where, sample in log.samples():
         if sample.get("invalidation"):
-            told["were invalidated by whoever ran them and are left out"] += 1
+            told["invalidated by whoever ran them, left out"] += 1
             continue
         made = item_of_sample(sample, where, task=task_of(log), subset=subset, seen=seen)
         if made is None:
-            told["hold no text and are left out"] += 1
+            told["without any text, left out"] += 1
             continue
         if sample.get("error"):
-            told["ended in an error of the run; what is there up to it is judged"] += 1
+            told["whose run ended in an error, judged as far as they go"] += 1
         if type(raw.setdefault(made.id, sample["id"])) is not type(sample["id"]):
             raise CorpusError(
                 f"ids {sample['id']!r:.60} and {raw[made.id]!r:.60} are one item key",

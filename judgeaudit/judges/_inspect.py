@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import Trajectory, Turn
 from judgeaudit.judges._inspect_target import FORM, Target
 from judgeaudit.judges._text import short, storable
@@ -108,7 +109,9 @@ def _module(target: Target) -> Any:
     if path is None:
         return importlib.import_module(target.place)
     path = path.resolve()
-    name = f"_judgeaudit_scorer_{path.stem}_{abs(hash(str(path))):x}"
+    # by its content, too: a file that was changed is another module
+    digest = sha256_text(f"{path}\0{path.read_text('utf-8')}")
+    name = f"_judgeaudit_scorer_{path.stem}_{digest[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -224,7 +227,7 @@ def make_bench(target: Target, decoding: Mapping[str, Any], where: str) -> Bench
 
 def _let_nobody_ask_again(model: Any) -> None:
     """Take its retries off the provider's client, which Inspect's `max_retries` does not reach."""
-    client = getattr(model.api, "client", None)
+    client: Any = getattr(model.api, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
 

@@ -45,8 +45,8 @@ def test_a_log_of_the_current_release_is_read():
         items["2#1"]
     )[2]
     notes = " ".join(corpus.facts.notes)
-    assert "2 samples ended in an error of the run" in notes
-    assert "2 images, sounds or files are marks" in notes
+    assert "Samples whose run ended in an error, judged as far as they go: 2." in notes
+    assert "Images, sounds and files, of which a judge sees a mark in brackets: 2." in notes
 
 
 def test_reasoning_is_thought_and_an_image_is_a_mark():
@@ -139,7 +139,7 @@ def test_pooled_messages_of_a_real_log_give_the_same_trajectory(real, tmp_path):
     corpus = load("inspect", data=bare)
     assert whole == corpus.items[0].trajectory
     assert 11 == len(whole.turns) - 1
-    assert "1 samples have no messages and are read from their last request." in corpus.facts.notes
+    assert "Samples without messages, read from their last request: 1." in corpus.facts.notes
 
 
 def test_a_folder_of_real_logs_is_one_corpus(real):
@@ -189,7 +189,7 @@ def test_attachments_and_nested_arguments_are_put_in_place(tmp_path):
         ("agent", None, 'long two\nwrite({"to": {"text": "long one"}, "n": 1})'),
         ("environment", None, "attachment://gone"),
     ]
-    assert "1 texts refer to an attachment that the log does not hold." in corpus.facts.notes
+    assert "Texts that refer to an attachment which the log does not hold: 1." in corpus.facts.notes
 
 
 def test_a_tool_of_the_server_is_a_call_and_its_result(tmp_path):
@@ -252,14 +252,14 @@ def test_empty_and_invalidated_samples_are_left_out_and_told(tmp_path):
     corpus = load("inspect", data=write_eval(tmp_path / "x.eval", samples))
     assert ["1"] == [i.id for i in corpus.items]
     notes = " ".join(corpus.facts.notes)
-    assert "1 sample hold no text and are left out." in notes
-    assert "1 sample were invalidated" in notes
+    assert "Samples without any text, left out: 1." in notes
+    assert "Samples invalidated by whoever ran them, left out: 1." in notes
 
 
 def test_half_surrogates_and_nul_survive(tmp_path):
     corpus = one(tmp_path, messages=[{"role": "user", "content": "a\ud83d b\x00c"}])
     assert "a\ufffd b\x00c" == corpus.items[0].trajectory.turns[0].content
-    assert "1 texts held half a surrogate pair, which was replaced by U+FFFD." in corpus.facts.notes
+    assert "Texts with half a surrogate pair, which is replaced by U+FFFD: 1." in corpus.facts.notes
     assert corpus.items[0].model_dump_json()
 
 

@@ -59,10 +59,10 @@ def test_epochs_are_repeats_and_what_is_no_verdict_is_an_outcome(tmp_path):
     assert frozenset() == made.guessed
     notes = " ".join(made.notes)
     assert (
-        "2 samples were left without a value by the scorer (grader_failed): unparseable." in notes
+        "Samples without a value by the scorer (grader_failed), counted as unparseable: 2." in notes
     )
-    assert "2 samples ended in an error of the run and count as errors." in notes
-    assert "1 sample had a score edited later; the scorer's own is read." in notes
+    assert "Samples whose run ended in an error, counted as errors: 2." in notes
+    assert "Samples whose score was edited later, read as the scorer gave it: 1." in notes
     assert ["SAFE", "UNSAFE", "SAFE", None] == [
         {0: "SAFE", 1: "UNSAFE"}.get(int(g)) if g in {0, 1} else None for g in table(made).gold
     ]
@@ -149,7 +149,7 @@ def test_values(tmp_path, value, labels, becomes):
         ({"value": math.nan, "reason": "grader_failed"}, "unparseable"),
         ({"value": math.nan, "metadata": {"unscored_reason": "grader_failed"}}, "unparseable"),
         ({"value": math.nan, "reason": "scoring_failed"}, "error"),
-        # releases of before 2026 scored an answer without a grade as incorrect
+        # older releases scored an answer without a grade as incorrect
         ({"value": "I", "explanation": "Grade not found in model output: hm"}, "unparseable"),
         ({"value": "I", "explanation": "I looked for a grade."}, "UNSAFE"),
         # a score that people added is taken, and told
@@ -182,7 +182,7 @@ def test_epochs_in_which_the_agent_differs_are_told(tmp_path):
     other = [{"role": "user", "content": "Hello!"}, {"role": "assistant", "content": "Go away."}]
     log = write_eval(tmp_path / "x.eval", [sample(1, 1), sample(1, 2, messages=other), sample(2, 1), sample(2, 2)])  # fmt: skip
     made = take(log, tmp_path)
-    assert "The agent did something else from epoch to epoch in 1 samples" in " ".join(made.notes)
+    assert "in which the agent did something else from epoch to epoch: 1;" in " ".join(made.notes)
     same = write_eval(tmp_path / "y.eval", [sample(1, 1), sample(1, 2)])
     assert () == take(same, tmp_path / "same").notes
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from inspect_ai.model import get_model
-from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, model_graded_qa, scorer
 from inspect_ai.solver import TaskState
 
 
@@ -68,6 +68,12 @@ def by_length() -> Scorer:
         return Score(value=len(state.metadata["policy"]) % 7)
 
     return score
+
+
+@scorer(metrics=[accuracy()])
+def graded(policy: str = "") -> Scorer:
+    """Do as the how-to does."""
+    return model_graded_qa(instructions=f"{policy}\n\nGRADE: C or GRADE: I?", include_history=True)
 
 
 NOT_A_SCORER = 3

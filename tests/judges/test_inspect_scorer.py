@@ -208,6 +208,20 @@ def test_an_answer_without_a_grade_is_no_verdict():
         assert "unparseable" == parse(ask(judge("careful", at(server)))).outcome
 
 
+def test_a_policy_with_braces_reaches_the_grader_as_it_is():
+    policy = "Keep {to} this {{0}} %s."
+    with Loopback(says("Looked at it. GRADE: I")) as server:
+        made = judge("graded", at(server))
+        prompt = PROMPT.model_copy(
+            update={"messages": (PROMPT.messages[0].model_copy(update={"content": policy}), PROMPT.messages[1])}
+        )  # fmt: skip
+        reply = asyncio.run(made.ask(prompt, call()))
+        sent = server.seen[0].body["messages"][0]["content"]
+    assert policy in sent
+    assert "refund(8)" in sent
+    assert "UNSAFE" == parse(reply).label
+
+
 # -- refused before anything is asked ----------------------------------------------------------------
 
 
@@ -216,7 +230,7 @@ def test_an_answer_without_a_grade_is_no_verdict():
     [
         (f"nowhere.py@careful?{CI}", "cannot be imported"),
         (f"no.such.module@careful?{CI}", "cannot be imported (ModuleNotFoundError"),
-        (f"{FILE}@carefull?{CI}", "holds no scorer 'carefull'. It holds by_length, careful, gives, shows"),
+        (f"{FILE}@carefull?{CI}", "holds no scorer 'carefull'. It holds by_length, careful, gives, graded, model_graded_qa, shows"),
         (f"{FILE}@NOT_A_SCORER?{CI}", "holds no scorer 'NOT_A_SCORER'"),
         (f"{FILE}@by_length?unsafe_above=3", "the scorer has no parameter 'policy' that could take the policy"),
         (f"{FILE}@careful?{CI}&policy=rules", "has no parameter 'rules'"),

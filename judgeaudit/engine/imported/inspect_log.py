@@ -30,7 +30,7 @@ _OWN: Final = (
     *("task", "log", "model"),
 )
 _DEEPEST: Final = 4
-# until late in 2025 an answer without a grade was scored as incorrect; its words are still there
+# older releases scored an answer without a grade as incorrect; its words are still there
 _NO_GRADE: Final = "Grade not found in model output"
 _UNSCORED: Final = {"grader_failed": "unparseable", "invalid_response_format": "unparseable"}
 
@@ -124,7 +124,7 @@ class _Reader:
         for where, sample in log.samples():
             n += 1
             if sample.get("invalidation"):
-                self._told["were invalidated by whoever ran them and are left out"] += 1
+                self._told["invalidated by whoever ran them, left out"] += 1
                 continue
             name, epoch = sample.get("id"), sample.get("epoch", 1)
             self._watch(sample, where, f"{task}/{name}")
@@ -223,8 +223,8 @@ class _Reader:
         """Say what a sample's score is: a value, or an outcome in its place."""
         score = scores.get(scorer)
         if not isinstance(score, Mapping):
-            why = "ended in an error of the run" if failed else "have no score of this scorer"
-            self._told[f"{why} and count as errors"] += 1
+            why = "whose run ended in an error" if failed else "without a score of this scorer"
+            self._told[f"{why}, counted as errors"] += 1
             return {"outcome": "error"}
         score = self._original(score)
         value, words = score.get("value"), score.get("explanation")
@@ -235,13 +235,13 @@ class _Reader:
         }
         value = self._part(value, scorer, key)
         if value == "I" and isinstance(words, str) and words.startswith(_NO_GRADE):
-            self._told["were scored as incorrect because no grade was found: unparseable"] += 1
+            self._told["scored as incorrect for want of a grade, counted as unparseable"] += 1
             return row | {"outcome": "unparseable"}
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
             reason = score.get("reason") or _legacy_reason(score)
             outcome = _UNSCORED.get(str(reason), "error")
             named = f" ({short(str(reason), 40)})" if reason else ""
-            self._told[f"were left without a value by the scorer{named}: {outcome}"] += 1
+            self._told[f"without a value by the scorer{named}, counted as {outcome}"] += 1
             return row | {"outcome": outcome}
         if row["explanation"] is None:
             row["explanation"] = storable(said_of(value))  # the score is what the judge said
@@ -254,9 +254,9 @@ class _Reader:
         if not isinstance(first, Mapping):
             return score
         if first.get("provenance") is not None:
-            self._told["have a score that was not given by the scorer, but added later"] += 1
+            self._told["whose score was added later, not given by the scorer"] += 1
             return score
-        self._told["had a score edited later; the scorer's own is read"] += 1
+        self._told["whose score was edited later, read as the scorer gave it"] += 1
         return {**score, **{k: v for k, v in first.items() if v != "UNCHANGED"}}
 
     def _part(self, value: Any, scorer: str, key: str | None) -> Any:
@@ -284,7 +284,7 @@ class _Reader:
 
     def _notes(self, choices: Choices) -> Iterator[str]:
         for what, n in self._told.items():
-            yield f"{n} {'sample' if n == 1 else 'samples'} {what}."
+            yield f"Samples {what}: {n}."
         for log in self._logs:
             if log["status"] != "success":
                 yield f"{log['file']}: the run's status is {log['status']}."
@@ -295,8 +295,8 @@ class _Reader:
             changed = sum(len(did) > 1 for did in self._did.values())
             if changed:
                 yield (
-                    f"The agent did something else from epoch to epoch in {changed} samples: "
-                    "their repeats differ by the agent as well as by the judge "
+                    "Samples in which the agent did something else from epoch to epoch: "
+                    f"{changed}; their repeats differ by the agent as well as by the judge "
                     "(--item sample_epoch makes each epoch an item)."
                 )
 
