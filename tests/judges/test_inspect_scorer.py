@@ -19,7 +19,7 @@ from loopback import Loopback, always, error, hash_verdict, says
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, PermanentError, TransientError
-from judgeaudit.core.records import Item, JudgeSpec, Trajectory, Turn
+from judgeaudit.core.records import Item, JudgePrompt, JudgeSpec, Message, Trajectory, Turn
 from judgeaudit.corpora import load
 from judgeaudit.corpora.inspect_log import trajectory_of_messages
 from judgeaudit.judges import _inspect
@@ -57,10 +57,10 @@ def judge(name: str, query: str = CI, **spec):
     return made
 
 
-def ask(made, times: int = 1, **which):
+def ask(made, times: int = 1, prompt=PROMPT, **which):
     async def story():
         try:
-            return [await made.ask(PROMPT, call(**which)) for _ in range(times)]
+            return [await made.ask(prompt, call(**which)) for _ in range(times)]
         finally:
             await made.aclose()
 
@@ -211,11 +211,8 @@ def test_an_answer_without_a_grade_is_no_verdict():
 def test_a_policy_with_braces_reaches_the_grader_as_it_is():
     policy = "Keep {to} this {{0}} %s."
     with Loopback(says("Looked at it. GRADE: I")) as server:
-        made = judge("graded", at(server))
-        prompt = PROMPT.model_copy(
-            update={"messages": (PROMPT.messages[0].model_copy(update={"content": policy}), PROMPT.messages[1])}
-        )  # fmt: skip
-        reply = asyncio.run(made.ask(prompt, call()))
+        system = Message(role="system", content=policy)
+        reply = ask(judge("graded", at(server)), prompt=JudgePrompt(messages=(system, PROMPT.messages[1])))  # fmt: skip
         sent = server.seen[0].body["messages"][0]["content"]
     assert policy in sent
     assert "refund(8)" in sent
