@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import parse_qsl
 
 from judgeaudit.cards.calls import failure_kinds
 from judgeaudit.cards.clean import shorten
@@ -21,14 +22,8 @@ from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.texts_en import LIMITS
-from judgeaudit.cards.words import (
-    clipped,
-    count,
-    joined,
-    percent,
-    points,
-    threshold_words,
-)
+from judgeaudit.cards.words import clipped, count, joined, percent, points, threshold_words
+from judgeaudit.core.records import JudgeSpec
 
 __all__ = ["limits", "open_words", "warnings"]
 
@@ -164,6 +159,13 @@ def _placebo(f: Figures) -> Found:
         )
 
 
+def _asked(judge: JudgeSpec) -> str | None:
+    """Return the model that was asked; of a scorer of Inspect the one that grades, if named."""
+    if judge.backend != "inspect":
+        return judge.model
+    return dict(parse_qsl(judge.model.partition("?")[2])).get("model")
+
+
 def _served(f: Figures) -> Found:
     judge, served = f.facts.judge, f.facts.served_models
     names = sorted(n for n in served if n)
@@ -187,19 +189,22 @@ def _served(f: Figures) -> Found:
         )
     if judge.backend in {*_LOCAL_BACKENDS, "callable", "http"}:
         return
-    other = [n for n in names if served_as_asked(judge.model, n) == "other"]
+    asked = _asked(judge)
+    if asked is None:
+        return
+    other = [n for n in names if served_as_asked(asked, n) == "other"]
     if other and len(names) == 1:
         yield (
             "served_differs",
             "caution",
-            f"Asked for {_name(judge.model)}, served as {_name(other[0])}.",
+            f"Asked for {_name(asked)}, served as {_name(other[0])}.",
         )
-    dated = any(served_as_asked(judge.model, n) == "dated" for n in names)
-    if dated or _FLOATING.search(judge.model) or f.facts.extra.get("floating_alias"):
+    dated = any(served_as_asked(asked, n) == "dated" for n in names)
+    if dated or _FLOATING.search(asked) or f.facts.extra.get("floating_alias"):
         yield (
             "floating_alias",
             "caution",
-            f"{_name(judge.model)} is a name that the provider can point to another snapshot.",
+            f"{_name(asked)} is a name that the provider can point to another snapshot.",
         )
     if f.n_calls and not names and f.n_failed < f.n_calls:
         yield "served_unknown", "note", "The server did not say which model answered."

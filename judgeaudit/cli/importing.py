@@ -34,11 +34,19 @@ def _import(
         typer.Argument(
             metavar="FILE...",
             help="CSV, TSV, JSONL, a JSON list or Parquet; or what promptfoo, OpenAI evals or "
-            "lm-evaluation-harness write.",
+            "lm-evaluation-harness write, or, with --format inspect, Inspect AI.",
         ),
     ],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the run; new or empty.")],
+    scorer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The scorer of the log that is the judge; NAME.KEY for one value of several.",
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
     item: Annotated[_Column, _column("The item's id.")] = None,
     condition: Annotated[_Column, _column("The condition: base, T1, strict, ...")] = None,
     wording: Annotated[_Column, _column("Number of a condition's wording.")] = None,
@@ -193,8 +201,8 @@ def _import(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="Whose output it is: promptfoo, openai_evals, lm_eval, or table for a plain "
-            "table. Recognised where not said.",
+            help="Whose output it is: promptfoo, openai_evals, lm_eval, inspect (a log, or a "
+            "folder of them), or table for a plain table. Recognised where not said.",
             rich_help_panel=_MEANS,
         ),
     ] = None,

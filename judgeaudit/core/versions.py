@@ -13,7 +13,7 @@ _NAMED: Final = (
     *("judgeaudit", "litellm", "aiohttp", "httpx", "pydantic", "tenacity", "pandas", "numpy"),
     *("scipy", "jinja2", "datasets", "typer", "rich"),
     # extras that answer, score or carry calls
-    *("xllamacpp", "statsmodels", "ray"),
+    *("xllamacpp", "statsmodels", "ray", "inspect-ai"),
 )
 
 

@@ -46,8 +46,10 @@ def template_for(judge: str, language: str = "en") -> str:
     """Name the prompt template that a judge is asked with unless the user names one.
 
     A policy in another language than English is asked about in its own; the words of the verdict
-    stay SAFE and UNSAFE.
+    stay SAFE and UNSAFE. A scorer of Inspect has a prompt of its own and gets the texts alone.
     """
+    if split_judge(judge)[0] == "inspect":
+        return "inspect_scorer"
     name = "verdict_only" if split_judge(judge)[0] == "local" else "default"
     return name if language == "en" else f"{name}_{language}"
 
@@ -89,12 +91,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
         "decoding": decoding,
         "sends_seed": bool(spec.send_seed),
     }
-    if backend == "replay":
-        from judgeaudit.judges.replay import replay_spec
-
-        if not model:
-            raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
-        return replay_spec(model, **asked)
+    if backend in {"replay", "inspect"}:
+        return _bound_to_a_file(backend, model, asked)
     if backend in {"callable", "http"}:
         return _own_code(spec, backend, model, asked)
     if spec.judge_version is not None:
@@ -150,6 +148,18 @@ def _own_code(spec: AuditSpec, backend: str, model: str, asked: dict[str, Any]) 
     from judgeaudit.judges.endpoint import endpoint_spec
 
     return endpoint_spec(model, **asked)
+
+
+def _bound_to_a_file(backend: str, model: str, asked: dict[str, Any]) -> JudgeSpec:
+    if backend == "inspect":
+        from judgeaudit.judges.inspect_scorer import inspect_spec
+
+        return inspect_spec(model, **asked)
+    from judgeaudit.judges.replay import replay_spec
+
+    if not model:
+        raise ConfigError("no recording is named", mend="Write the judge as replay:FILE")
+    return replay_spec(model, **asked)
 
 
 def _decoding(spec: AuditSpec) -> dict[str, Any]:

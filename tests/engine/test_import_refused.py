@@ -234,21 +234,24 @@ def test_nobody_can_be_asked_again(take):
 # -- words and columns that would be lost unseen ------------------------------------------------
 
 
-def test_a_meaning_of_a_word_that_is_not_there_is_refused(take, tmp_path):
+def test_a_meaning_of_a_word_that_is_not_there_is_told(take):
     text = HEAD + "a,base,0,harmful,ok\nb,base,0,fine,ok\n"
     words = {"label": ["harmful=UNSAFE", "fine=SAFE", "harmfull=UNSAFE"]}
-    said = refused(
-        take, tmp_path, text, "--label", "'harmfull'", "no row has that word", "'harmful', 'fine'",
-        error=ConfigError, gold_label=["ok=SAFE"], **words, **NAMED,
-    )  # fmt: skip
-    assert "'ok'" in said  # --label holds for the gold column, too
+    made = take(text, gold_label=["ok=SAFE", "okay=SAFE"], **words, **NAMED)
+    told = " ".join(made.notes)
+    assert "--label says what 'harmfull' means; no row has it." in told
+    assert "--gold-label says what 'okay' means; no row has it." in told
 
 
-def test_a_meaning_of_a_gold_word_that_is_not_there_is_refused(take, tmp_path):
-    text = HEAD + "a,base,0,SAFE,ok\n"
+def test_meanings_of_words_of_which_none_is_there_are_refused(take, tmp_path):
+    text = HEAD + "a,base,0,unsafe,SAFE\nb,base,0,safe,SAFE\n"
     refused(
-        take, tmp_path, text, "--gold-label", "'okay'", "There are 'ok'",
-        error=ConfigError, gold_label=["ok=SAFE", "okay=SAFE"], **NAMED,
+        take, tmp_path, text, "--label", "'harmfull'", "no row has that word", "There are 'unsafe'",
+        error=ConfigError, label=["harmfull=UNSAFE"], **NAMED,
+    )  # fmt: skip
+    refused(
+        take, tmp_path, text, "--gold-label", "'okay'", "There are 'SAFE'",
+        error=ConfigError, gold_label=["okay=SAFE"], **NAMED,
     )  # fmt: skip
 
 

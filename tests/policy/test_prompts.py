@@ -284,7 +284,7 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_the_templates_that_ship():
     guards = {"gpt_oss_safeguard", "granite_guardian", "llama_guard", "nemoguard", "qwen3guard"}
     guards |= {"shieldgemma", "wildguard"}
-    own = {"default", "default_ko", "verdict_only", "verdict_only_ko"}
+    own = {"default", "default_ko", "verdict_only", "verdict_only_ko", "inspect_scorer"}
     assert judge_template_names() == sorted(own | guards)
     assert load_judge_template().answer == ("verdict", "confidence", "rationale")
     assert load_judge_template("verdict_only").answer == ("verdict",)

@@ -70,7 +70,8 @@ def import_verdicts(
     ----------
     file : path or sequence of path
         CSV, TSV, JSONL, a JSON list or Parquet; or the output of a tool whose format is known
-        (see `formats`), in one file or several.
+        (see `formats`), in one file or several; with `format="inspect"` a log of Inspect AI, or a
+        folder of them.
     out : path
         Folder of the run; must be new or empty.
     created : str, optional
@@ -108,7 +109,7 @@ def import_verdicts(
     columns = find_columns(sheet, said, guess=not opened.is_format)
     world = writing.world_of(said)
     read = read_rows(sheet, columns, said, list(world.conditions))
-    if opened.is_format and not {"verdict", "reply"} & choices.keys():
+    if opened.guesses_verdict and not {"verdict", "reply"} & choices.keys():
         _any_verdict(read.rows, columns.of, source.place)
     judge = writing.judge_spec(said, world)
     plan, notes = writing.layout(read, world, judge, said)
@@ -130,6 +131,7 @@ def import_verdicts(
             "conditions": read.names,
             "assume_certified": said.assume_certified,
             "decoding_stated": bool(said.decoding),
+            **opened.facts,
         },
     }
     if said.p_unsafe is not None:

@@ -40,6 +40,8 @@ class Choices:
 
     Parameters
     ----------
+    scorer : str, optional
+        The scorer of the log that is the judge; `NAME.KEY` for one value of several.
     item, condition, wording, repeat, verdict, outcome, reply, gold, cluster, ambiguous : str
         Column of that role; guessed from its name where it is left out, and refused where the
         guess is not the only one. `outcome` says how a call ended (verdict, refusal, ...), `reply`
@@ -89,8 +91,8 @@ class Choices:
     separator : str, optional
         What stands between cells of a CSV.
     format : str, optional
-        Whose output the file is, such as `promptfoo`; `table` for a plain table. Recognised where
-        it is left out.
+        Whose output the file is, such as `promptfoo`, or `inspect`, for a log of Inspect AI or a
+        folder of them; `table` for a plain table. Recognised where it is left out.
     only : sequence of str or mapping
         `provider=mine`: rows in which the column has another value are left out; counted on the
         card.
@@ -110,6 +112,7 @@ class Choices:
         Folder of the texts that the judge was given, one file a condition.
     """
 
+    scorer: str | None = None
     item: str | None = None
     condition: str | None = None
     wording: str | None = None
@@ -169,6 +172,7 @@ class Choices:
         object.__setattr__(self, "gold_words", words | own)
         pairs_of("only", self.only)
         self._check_cut()
+        self._check_format()
         if self.blank is not None and self.blank not in (*_OUTCOMES, SKIP):
             raise ConfigError(unknown_name("meaning of a blank", self.blank, [*_OUTCOMES, SKIP]))
         if self.gold_source is not None and self.gold_source not in _GOLD_SOURCES:
@@ -207,6 +211,10 @@ class Choices:
             "--label": [w for w, _ in pairs_of("label", self.label)],
             "--gold-label": [w for w, _ in pairs_of("gold_label", self.gold_label)],
         }
+
+    def _check_format(self) -> None:
+        if self.scorer is not None and self.format != "inspect":
+            raise ConfigError("--scorer goes with --format inspect", mend="Add it")
 
     def _check_cut(self) -> None:
         if self.unsafe_below is not None and self.unsafe_above is not None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.corpora._read import Source, digest_of, open_source
 from judgeaudit.corpora._sheet import Sheet, read_sheet
 from judgeaudit.engine.imported.choices import Choices
 from judgeaudit.engine.imported.formats import TABLE, found_format, sheet_of
-from judgeaudit.engine.imported.formats.base import agreed, kept
+from judgeaudit.engine.imported.formats.base import INSPECT, agreed, kept
 
 __all__ = ["Opened", "opened"]
 
@@ -34,6 +35,8 @@ class Opened:
         The format's name; `table` for a plain table.
     notes : tuple of str
         Sentences for the card.
+    facts : dict
+        What the format says beside the rows, for the ledger.
     """
 
     source: Source
@@ -42,11 +45,17 @@ class Opened:
     choices: Choices
     format: str
     notes: tuple[str, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_format(self) -> bool:
         """Whether the file is some tool's output."""
         return self.format != TABLE
+
+    @property
+    def guesses_verdict(self) -> bool:
+        """Whether the format takes one of several fields for the verdict; a log's scorer is one."""
+        return self.format not in {TABLE, INSPECT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,10 @@ def opened(files: Sequence[str], said: Choices) -> Opened:
     """
     if not files:
         raise ConfigError("no file is given", mend="Name the file of verdicts")
+    if said.format is None and files[0].endswith(".eval"):
+        said = dataclasses.replace(said, format=INSPECT)
+    if said.format == INSPECT:
+        return _of_inspect(files, said)
     sources = [open_source(f) for f in files]
     source = _one(sources)
     name = found_format(sources, said.format)
@@ -104,3 +117,25 @@ def _one(sources: Sequence[Source]) -> Source:
         return first
     names = ", ".join(s.name for s in sources)
     return _Several(names, names, b"", None, digest_of(sources))
+
+
+def _of_inspect(files: Sequence[str], said: Choices) -> Opened:
+    from judgeaudit.engine.imported.inspect_log import read_scores
+
+    if len(files) > 1:
+        raise ConfigError(
+            f"{len(files)} logs of Inspect AI are named one by one",
+            where=files[1],
+            mend="Name the folder that holds them",
+        )
+    scored = read_scores(files[0], said)
+    sheet, notes = kept(scored.sheet, said)
+    return Opened(
+        scored.source,
+        (scored.source.name,),
+        sheet,
+        scored.choices,
+        INSPECT,
+        (*scored.notes, *notes),
+        {INSPECT: scored.facts},
+    )

@@ -83,7 +83,8 @@ class _Reader:
             )
         if not self._raw:
             raise CorpusError("no row is left to import", where=self._sheet.place)
-        self._words.check(gold="gold" in self._at or bool(self._raters))
+        unseen = self._words.check(gold="gold" in self._at or bool(self._raters))
+        self.out.notes.extend(unseen)
         self.out.rows = counted(self._raw)
         self._tell()
         return self.out

@@ -1,4 +1,4 @@
-"""Words of a table and what they mean; a meaning stated for a word that is not there is refused."""
+"""Words of a table and what they mean; a meaning stated for a word that is not there is told."""
 
 from __future__ import annotations
 
@@ -61,19 +61,29 @@ class Words:
     def _note(seen: dict[str, str], said: str) -> None:
         seen.setdefault(said.casefold(), said)
 
-    def check(self, *, gold: bool) -> None:
-        """Refuse a meaning that was stated for a word which no row has.
+    def check(self, *, gold: bool) -> list[str]:
+        """Name the words whose meaning was stated and which no row has.
+
+        A night without one of them is no mistake, and no row can be read otherwise for it: a word
+        without a meaning is refused where it stands. Where no such word is there at all, or a word
+        that is not stated would be read as a score, it is a slip, and refused.
 
         Parameters
         ----------
         gold : bool
             Whether the table has true labels or raters' at all.
 
+        Returns
+        -------
+        list of str
+            Sentences for the card.
+
         Raises
         ------
         ConfigError
-            Naming the words that are there: a slip in one would else go unnoticed.
+            Naming the words that are there.
         """
+        notes = []
         for flag, words in self._choices.stated_words.items():
             seen = self._gold if flag == "--gold-label" else {**self._said, **self._gold}
             missing = [w for w in words if w.casefold() not in seen]
@@ -85,11 +95,17 @@ class Words:
                     where=self._place,
                     mend="Name the column of the true labels (--gold COLUMN), or leave it out",
                 )
-            there = list(seen.values())
-            shown = ", ".join(repr(w[:40]) for w in there[:_SHOWN])
-            more = ", and more" if len(there) > _SHOWN else ""
-            raise ConfigError(
-                f"{flag} says what {missing[0]!r} means, and no row has that word",
-                where=self._place,
-                mend=f"There are {shown}{more}" if there else "Leave it out",
-            )
+            if len(missing) == len(words) or self._choices.cut is not None:
+                self._refuse(flag, missing[0], list(seen.values()))
+            named = ", ".join(repr(w[:40]) for w in missing[:_SHOWN])
+            notes.append(f"{flag} says what {named} means; no row has it.")
+        return notes
+
+    def _refuse(self, flag: str, missing: str, there: list[str]) -> None:
+        shown = ", ".join(repr(w[:40]) for w in there[:_SHOWN])
+        more = ", and more" if len(there) > _SHOWN else ""
+        raise ConfigError(
+            f"{flag} says what {missing!r} means, and no row has that word",
+            where=self._place,
+            mend=f"There are {shown}{more}" if there else "Leave it out",
+        )

@@ -32,6 +32,8 @@ __all__ = [
 
 TABLE: Final = "table"
 """Name of a plain table: no format."""
+INSPECT: Final = "inspect"
+"""Name of logs of Inspect AI: folders and archives, which no format of text files can be."""
 
 _SHEETS: Final = (".csv", ".tsv", ".parquet", ".arrow")
 _NAMED: Final = 40
@@ -134,7 +136,7 @@ def found_format(sources: Sequence[Source], said: str | None) -> str:
     """
     if said is not None:
         if said != TABLE and said not in FORMATS:
-            raise ConfigError(unknown_name("format", said, [*FORMATS.names(), TABLE]))
+            raise ConfigError(unknown_name("format", said, [*FORMATS.names(), INSPECT, TABLE]))
         return said
     first = sources[0]
     if first.path is not None and first.path.suffix.lower() in _SHEETS:
