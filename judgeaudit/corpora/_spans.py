@@ -163,11 +163,16 @@ def _value(raw: object) -> Any:
         if name in raw:
             return raw[name]
     if "arrayValue" in raw:
-        return [_value(v) for v in _dict(raw["arrayValue"]).get("values", [])]
+        return [_value(v) for v in _entries(raw["arrayValue"])]
     if "kvlistValue" in raw:
-        pairs = _dict(raw["kvlistValue"]).get("values", [])
-        return {str(p.get("key")): _value(p.get("value")) for p in pairs if isinstance(p, dict)}
+        pairs = [p for p in _entries(raw["kvlistValue"]) if isinstance(p, dict)]
+        return {str(p.get("key")): _value(p.get("value")) for p in pairs}
     return None
+
+
+def _entries(raw: object) -> list[Any]:
+    values = _dict(raw).get("values")
+    return values if isinstance(values, list) else []
 
 
 def _plain(value: object) -> Any:
@@ -279,9 +284,9 @@ def _events(message: object, where: str, seen: Seen) -> Iterator[Event]:
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         yield from message_events(message, where, seen)
         return
-    role = message.get("role")
+    role = str(message.get("role"))
     said: Any = {"assistant": "say", "model": "say", "system": "system", "developer": "system"}.get(
-        str(role), "user"
+        role, "user"
     )
     if role in {"assistant", "model"}:
         yield Event("say")
@@ -293,7 +298,7 @@ def _events(message: object, where: str, seen: Seen) -> Iterator[Event]:
 def _part(part: object, said: Any, where: str, seen: Seen) -> Iterator[Event]:
     if not isinstance(part, dict):
         raise CorpusError(f"is {part!r:.40}, not an object", where=where)
-    kind = part.get("type")
+    kind = str(part.get("type"))
     content = part.get("content")
     if kind == "text":
         yield Event(said, _records.optional_text(content, "content", where))

@@ -179,7 +179,7 @@ def read_transcripts(
     """
     located = _read.records(source, odd_numbers=True)
     seen, notes = Seen(), list[str]()
-    if all("role" in r.value or r.value.get("type") in ITEM_TYPES for r in located):
+    if all("role" in r.value or str(r.value.get("type")) in ITEM_TYPES for r in located):
         # the whole file is one list of messages
         whole = {"id": source.name.rpartition(".")[0], "messages": [r.value for r in located]}
         located = [_read.Located(source.place, whole)]
@@ -238,7 +238,7 @@ def _events(name: str, value: Any, where: str, seen: Seen) -> Iterator[Event]:
         for text in texts:
             yield Event("system", _records.optional_text(text, name, where))
     elif name == "messages" and not any(
-        isinstance(m, dict) and m.get("type") in ITEM_TYPES for m in value
+        isinstance(m, dict) and str(m.get("type")) in ITEM_TYPES for m in value
     ):
         yield from events_of_messages(value, where, seen)
     else:

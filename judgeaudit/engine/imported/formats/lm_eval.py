@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import CorpusError
 from judgeaudit.corpora._read import Source
-from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, lines_of
+from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, first_of, lines_of
 
 __all__ = ["LmEval"]
 
@@ -34,14 +34,14 @@ class LmEval:
 
     def recognises(self, source: Source) -> bool:
         """See `VerdictFormat.recognises`."""
-        return lines_of(source)[0].value.keys() >= _FIELDS
+        return first_of(source).keys() >= _FIELDS
 
     def read(self, sources: Sequence[Source], asked: Asked) -> Rows:
         """See `VerdictFormat.read`."""
         filtered = "filtered" in {asked.verdict, asked.reply}
         found: list[Place] = []
         hashes: dict[str, tuple[str, str]] = {}
-        counts: Counter[tuple[object, ...]] = Counter()
+        counts: Counter[str] = Counter()
         chosen = False
         for source in sources:
             named = _NAME.fullmatch(source.name)
@@ -52,7 +52,7 @@ class LmEval:
                 _same_document(record, where, hashes)
                 for answer in _answers(record, where, filtered=filtered):
                     chosen = chosen or answer["choice"] is not None
-                    key = task, record["doc_id"], record.get("filter")
+                    key = repr((task, record["doc_id"], record.get("filter")))
                     found.append(
                         Place(where, {**record, **answer, "task": task, "repeat": counts[key]})
                     )
@@ -64,7 +64,7 @@ class LmEval:
             "outcome": "outcome",
             **({"verdict": "choice"} if chosen else {"reply": "answer"}),
         }
-        several = len({r.get("filter") for _, r in found}) > 1
+        several = len({repr(r.get("filter")) for _, r in found}) > 1
         return Rows(found, roles, one=("filter",) if several else ())
 
 
