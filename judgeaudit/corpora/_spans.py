@@ -30,6 +30,14 @@ _MESSAGE_EVENTS: Final = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
+_ROLES: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "say",
+    "model": "say",
+    "tool": "result",
+}
 _VALUES: Final = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -285,9 +293,11 @@ def _events(message: object, where: str, seen: Seen) -> Iterator[Event]:
         yield from message_events(message, where, seen)
         return
     role = str(message.get("role"))
-    said: Any = {"assistant": "say", "model": "say", "system": "system", "developer": "system"}.get(
-        role, "user"
-    )
+    if role not in _ROLES:
+        raise CorpusError(
+            f"unknown role {role!r:.60}", where=where, mend=f"Known: {', '.join(_ROLES)}"
+        )
+    said: Any = _ROLES[role]
     if role in {"assistant", "model"}:
         yield Event("say")
     for n, part in enumerate(message["parts"], 1):
@@ -305,13 +315,19 @@ def _part(part: object, said: Any, where: str, seen: Seen) -> Iterator[Event]:
     elif kind in {"reasoning", "thinking"}:
         yield Event("think", _records.optional_text(content, "content", where))
     elif kind in {"tool_call", "server_tool_call"}:
-        of = _dict(part.get("server_tool_call")) or part
-        yield call(part.get("name"), of.get("arguments"), where, id_=part.get("id"))
+        own = _dict(part.get("server_tool_call"))
+        rest = {k: v for k, v in own.items() if k != "type"} or None
+        arguments = part.get("arguments", own.get("arguments", rest))
+        yield call(part.get("name"), arguments, where, id_=part.get("id"))
     elif kind in {"tool_call_response", "server_tool_call_response"}:
         gave = part.get("response", part.get("result", part.get("server_tool_call_response")))
         yield result(_text(gave, where), id_=part.get("id"))
     elif kind in {"blob", "uri", "file"}:
         yield Event(said, media(str(part.get("modality") or "file"), seen))
+        if part.get("transcript"):
+            yield Event(said, _records.text(part["transcript"], "transcript", where))
+    elif kind == "compaction":
+        yield Event(said, _text(content, where) or media("compacted conversation", seen))
     else:
         raise CorpusError(
             f"unknown kind of part {kind!r:.60}",
