@@ -15,6 +15,8 @@ from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows,
 __all__ = ["LmEval"]
 
 _NAME: Final = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
+_NO_MATCH: Final = "[invalid]"
+"""What a filter that looks for a pattern leaves where it finds none."""
 _FIELDS: Final = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
@@ -93,7 +95,8 @@ def _answers(record: dict[str, Any], where: str, *, filtered: bool) -> Iterator[
     kept = after[0] if isinstance(after, list) and after else None
     if filtered:
         for text in kept if isinstance(kept, list) else [kept]:
-            yield _answered(text if isinstance(text, str) else None, text)
+            answer = _answered(text if isinstance(text, str) else None, text)
+            yield answer | ({"outcome": "unparseable"} if text == _NO_MATCH else {})
         return
     for n, text in enumerate(resps[0]):
         same = isinstance(kept, list) and len(kept) == len(resps[0])
