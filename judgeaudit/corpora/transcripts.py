@@ -21,6 +21,7 @@ from judgeaudit.corpora.base import CORPORA, CorpusRequest, Draft
 __all__ = ["Reader", "Transcript", "Transcripts", "read_transcripts"]
 
 _DATASET: Final = "transcripts"
+_OTHER_SIGNALS: Final = frozenset({"resourceLogs", "resourceMetrics"})
 _CONVERSATION: Final = "gen_ai.conversation.id"
 
 
@@ -179,6 +180,17 @@ def read_transcripts(
     """
     located = _read.records(source, odd_numbers=True)
     seen, notes = Seen(), list[str]()
+    kept = [r for r in located if is_spans(r.value) or not r.value.keys() & _OTHER_SIGNALS]
+    n_others = len(located) - len(kept)
+    if n_others:
+        located = kept
+        notes.append(f"{n_others} records of logs or metrics are left out; spans alone are read.")
+        if not located:
+            raise CorpusError(
+                "holds logs or metrics and no spans",
+                where=source.place,
+                mend="Export traces (resourceSpans)",
+            )
     if all("role" in r.value or str(r.value.get("type")) in ITEM_TYPES for r in located):
         # the whole file is one list of messages
         whole = {"id": source.name.rpartition(".")[0], "messages": [r.value for r in located]}

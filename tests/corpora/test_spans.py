@@ -143,3 +143,12 @@ def test_otel_other_parts(told):
     ] == said(corpus)
     with pytest.raises(CorpusError, match=r"input message 1: unknown role 'narrator'"):
         told(otlp(span(0, 1, gen_ai__input__messages=[text("narrator", "x")])))
+
+
+def test_otel_logs_and_metrics_beside_spans_are_left_out_and_counted(told):
+    spans = otlp(span(0, 1, gen_ai__input__messages=[text("user", "x")]))
+    corpus = told(spans, {"resourceLogs": []}, {"resourceMetrics": []})
+    assert [("user", "x")] == said(corpus)
+    assert any(n.startswith("2 records of logs or metrics") for n in corpus.facts.notes)
+    with pytest.raises(CorpusError, match="holds logs or metrics and no spans"):
+        told({"resourceLogs": []})
