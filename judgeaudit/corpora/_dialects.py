@@ -71,15 +71,15 @@ def _signs(name: str, value: object) -> Iterator[Dialect]:
 
 
 def _signs_of_message(message: Mapping[str, Any], *, chat: bool) -> Iterator[Dialect]:
-    if message.get("type") in ITEM_TYPES:
+    if str(message.get("type")) in ITEM_TYPES:
         yield "openai_responses"
     if chat and (
-        message.get("tool_calls") or message.get("role") in {"tool", "function", "developer"}
+        message.get("tool_calls") or str(message.get("role")) in {"tool", "function", "developer"}
     ):
         yield "openai_chat"
     parts = message.get("content")
     for part in parts if isinstance(parts, list) else ():
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = str(part.get("type")) if isinstance(part, dict) else None
         if kind in BLOCKS:
             yield "anthropic_messages"
         elif kind in {"input_text", "output_text"}:

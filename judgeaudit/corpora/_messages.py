@@ -55,7 +55,7 @@ def message_events(message: object, where: str, seen: Seen) -> Iterator[Event]:
     """Read one message."""
     if not isinstance(message, dict):
         raise CorpusError(f"is {message!r:.40}, not an object", where=where)
-    role = message.get("role")
+    role = str(message.get("role"))
     seen.ignore(message, _USED)
     if role in {"system", "developer"}:
         yield Event("system", _plain(message.get("content"), where, seen))
@@ -97,9 +97,11 @@ def _agent(message: Mapping[str, Any], where: str, seen: Seen) -> Iterator[Event
 def _call(made: object, where: str) -> Event:
     if not isinstance(made, dict):
         raise CorpusError(f"a call is {made!r:.40}, not an object", where=where)
-    of = made.get("function") or made.get("custom") or made
+    of: Any = made.get("function") or made.get("custom") or made
     if isinstance(of, str):  # some exports write the name there
         of = {"name": of, "arguments": made.get("args")}
+    if not isinstance(of, dict):
+        raise CorpusError(f"a call is {of!r:.40}, not an object", where=where)
     arguments = of.get("arguments", of.get("input", of.get("args")))
     return call(of.get("name"), arguments, where, id_=made.get("id"))
 
@@ -151,7 +153,7 @@ def _part(part: object, said: Any, where: str, seen: Seen) -> Iterator[Event]:
         return
     if not isinstance(part, dict):
         raise CorpusError(f"is {part!r:.40}, not an object", where=where)
-    kind = part.get("type", "text" if "text" in part else None)
+    kind = str(part.get("type", "text" if "text" in part else None))
     if kind in _TEXTS:
         yield Event(said, _records.text(part.get("text"), "text", where))
     elif kind == "refusal":
@@ -163,7 +165,7 @@ def _part(part: object, said: Any, where: str, seen: Seen) -> Iterator[Event]:
     elif kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
         yield call(part.get("name"), part.get("input"), where, id_=part.get("id"))
     elif kind in _MEDIA:
-        yield Event(said, media(_MEDIA[str(kind)], seen))
+        yield Event(said, media(_MEDIA[kind], seen))
     elif kind in BLOCKS:
         shown = _content_of_result(part.get("content"), where, seen)
         yield result(shown, id_=part.get("tool_use_id"), failed=part.get("is_error") is True)
@@ -182,7 +184,7 @@ def _content_of_result(content: object, where: str, seen: Seen) -> str | None:
     parts: Sequence[object] = content if isinstance(content, list) else [content]
     texts = []
     for part in parts:
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = str(part.get("type")) if isinstance(part, dict) else None
         if kind in _TEXTS or kind in _MEDIA:
             texts += [e.text or "" for e in _part(part, "say", where, seen)]
         else:

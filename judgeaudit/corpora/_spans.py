@@ -30,6 +30,14 @@ _MESSAGE_EVENTS: Final = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
+_ROLES: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "say",
+    "model": "say",
+    "tool": "result",
+}
 _VALUES: Final = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
@@ -163,11 +171,16 @@ def _value(raw: object) -> Any:
         if name in raw:
             return raw[name]
     if "arrayValue" in raw:
-        return [_value(v) for v in _dict(raw["arrayValue"]).get("values", [])]
+        return [_value(v) for v in _entries(raw["arrayValue"])]
     if "kvlistValue" in raw:
-        pairs = _dict(raw["kvlistValue"]).get("values", [])
-        return {str(p.get("key")): _value(p.get("value")) for p in pairs if isinstance(p, dict)}
+        pairs = [p for p in _entries(raw["kvlistValue"]) if isinstance(p, dict)]
+        return {str(p.get("key")): _value(p.get("value")) for p in pairs}
     return None
+
+
+def _entries(raw: object) -> list[Any]:
+    values = _dict(raw).get("values")
+    return values if isinstance(values, list) else []
 
 
 def _plain(value: object) -> Any:
@@ -279,10 +292,12 @@ def _events(message: object, where: str, seen: Seen) -> Iterator[Event]:
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         yield from message_events(message, where, seen)
         return
-    role = message.get("role")
-    said: Any = {"assistant": "say", "model": "say", "system": "system", "developer": "system"}.get(
-        str(role), "user"
-    )
+    role = str(message.get("role"))
+    if role not in _ROLES:
+        raise CorpusError(
+            f"unknown role {role!r:.60}", where=where, mend=f"Known: {', '.join(_ROLES)}"
+        )
+    said: Any = _ROLES[role]
     if role in {"assistant", "model"}:
         yield Event("say")
     for n, part in enumerate(message["parts"], 1):
@@ -293,20 +308,26 @@ def _events(message: object, where: str, seen: Seen) -> Iterator[Event]:
 def _part(part: object, said: Any, where: str, seen: Seen) -> Iterator[Event]:
     if not isinstance(part, dict):
         raise CorpusError(f"is {part!r:.40}, not an object", where=where)
-    kind = part.get("type")
+    kind = str(part.get("type"))
     content = part.get("content")
     if kind == "text":
         yield Event(said, _records.optional_text(content, "content", where))
     elif kind in {"reasoning", "thinking"}:
         yield Event("think", _records.optional_text(content, "content", where))
     elif kind in {"tool_call", "server_tool_call"}:
-        of = _dict(part.get("server_tool_call")) or part
-        yield call(part.get("name"), of.get("arguments"), where, id_=part.get("id"))
+        own = _dict(part.get("server_tool_call"))
+        rest = {k: v for k, v in own.items() if k != "type"} or None
+        arguments = part.get("arguments", own.get("arguments", rest))
+        yield call(part.get("name"), arguments, where, id_=part.get("id"))
     elif kind in {"tool_call_response", "server_tool_call_response"}:
         gave = part.get("response", part.get("result", part.get("server_tool_call_response")))
         yield result(_text(gave, where), id_=part.get("id"))
     elif kind in {"blob", "uri", "file"}:
         yield Event(said, media(str(part.get("modality") or "file"), seen))
+        if part.get("transcript"):
+            yield Event(said, _records.text(part["transcript"], "transcript", where))
+    elif kind == "compaction":
+        yield Event(said, _text(content, where) or media("compacted conversation", seen))
     else:
         raise CorpusError(
             f"unknown kind of part {kind!r:.60}",

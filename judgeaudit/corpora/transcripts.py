@@ -21,6 +21,7 @@ from judgeaudit.corpora.base import CORPORA, CorpusRequest, Draft
 __all__ = ["Reader", "Transcript", "Transcripts", "read_transcripts"]
 
 _DATASET: Final = "transcripts"
+_OTHER_SIGNALS: Final = frozenset({"resourceLogs", "resourceMetrics"})
 _CONVERSATION: Final = "gen_ai.conversation.id"
 
 
@@ -179,7 +180,18 @@ def read_transcripts(
     """
     located = _read.records(source, odd_numbers=True)
     seen, notes = Seen(), list[str]()
-    if all("role" in r.value or r.value.get("type") in ITEM_TYPES for r in located):
+    kept = [r for r in located if is_spans(r.value) or not r.value.keys() & _OTHER_SIGNALS]
+    n_others = len(located) - len(kept)
+    if n_others:
+        located = kept
+        notes.append(f"{n_others} records of logs or metrics are left out; spans alone are read.")
+        if not located:
+            raise CorpusError(
+                "holds logs or metrics and no spans",
+                where=source.place,
+                mend="Export traces (resourceSpans)",
+            )
+    if all("role" in r.value or str(r.value.get("type")) in ITEM_TYPES for r in located):
         # the whole file is one list of messages
         whole = {"id": source.name.rpartition(".")[0], "messages": [r.value for r in located]}
         located = [_read.Located(source.place, whole)]
@@ -238,7 +250,7 @@ def _events(name: str, value: Any, where: str, seen: Seen) -> Iterator[Event]:
         for text in texts:
             yield Event("system", _records.optional_text(text, name, where))
     elif name == "messages" and not any(
-        isinstance(m, dict) and m.get("type") in ITEM_TYPES for m in value
+        isinstance(m, dict) and str(m.get("type")) in ITEM_TYPES for m in value
     ):
         yield from events_of_messages(value, where, seen)
     else:

@@ -120,3 +120,35 @@ def test_otel_the_same_word_twice_is_said_twice(told):
 def test_otel_without_content_is_refused_with_the_switch_named(told):
     with pytest.raises(CorpusError, match="CAPTURE_MESSAGE_CONTENT"):
         told(otlp(span(0, 1, gen_ai__operation__name="chat")))
+
+
+def test_otel_other_parts(told):
+    messages = [
+        {"role": "user", "parts": [{"type": "blob", "modality": "audio", "content": "AAAA", "transcript": "Play."}]},
+        {"role": "assistant", "parts": [
+            {"type": "server_tool_call", "id": "s", "name": "code", "server_tool_call": {"type": "x", "code": "1+1"}},
+            {"type": "server_tool_call_response", "id": "s", "server_tool_call_response": {"out": "2"}},
+        ]},
+        {"role": "tool", "parts": [{"type": "text", "content": "an odd way to answer"}]},
+        {"role": "assistant", "parts": [{"type": "compaction", "content": "So far: played."}]},
+    ]  # fmt: skip
+    corpus = told(otlp(span(0, 1, gen_ai__input__messages=messages)))
+    assert [
+        ("user", "[audio, not shown]"),
+        ("user", "Play."),
+        ("agent", None, 'code({"code": "1+1"})'),
+        ("environment", '{"out": "2"}'),
+        ("environment", "an odd way to answer"),
+        ("agent", None, "So far: played."),
+    ] == said(corpus)
+    with pytest.raises(CorpusError, match=r"input message 1: unknown role 'narrator'"):
+        told(otlp(span(0, 1, gen_ai__input__messages=[text("narrator", "x")])))
+
+
+def test_otel_logs_and_metrics_beside_spans_are_left_out_and_counted(told):
+    spans = otlp(span(0, 1, gen_ai__input__messages=[text("user", "x")]))
+    corpus = told(spans, {"resourceLogs": []}, {"resourceMetrics": []})
+    assert [("user", "x")] == said(corpus)
+    assert any(n.startswith("2 records of logs or metrics") for n in corpus.facts.notes)
+    with pytest.raises(CorpusError, match="holds logs or metrics and no spans"):
+        told({"resourceLogs": []})

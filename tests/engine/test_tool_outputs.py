@@ -297,3 +297,13 @@ def test_lm_eval_other_documents_are_refused(took):
     a, b = [sample(0, [["SAFE"]])], [sample(0, [["SAFE"]], doc_hash="other")]
     with pytest.raises(CorpusError, match="document 0 is another one here"):
         took({FILE.format("a"): a, FILE.format("b"): b}, map=["judge_a=base", "judge_b=T1"])
+
+
+def test_lm_eval_what_a_filter_did_not_find_is_unparseable(took):
+    lines = [
+        sample(n, [["long"]], filtered_resps=[said]) for n, said in enumerate(("Y", "[invalid]"))
+    ]
+    made = took(
+        {FILE.format("x"): lines}, one_condition="base", verdict="filtered", label=["Y=SAFE"]
+    )
+    assert ["SAFE", "unparseable"] == [cells(made)[n, "base", 0, 0] for n in "01"]

@@ -26,6 +26,10 @@ _DATASET: Final = "transcripts"
 _SOURCES: Final = ("human", "author", "model", "rule")
 _SEEN: Final = tuple(f for f in FIELDS if f != "id")
 """Fields whose content a judge sees: a label is never one of these."""
+_SPOKEN: Final = (
+    *("gen_ai.input.", "gen_ai.output.", "gen_ai.prompt", "gen_ai.completion"),
+    *("gen_ai.system_instructions", "gen_ai.tool.call."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,10 @@ def _check(label_field: str | None, label: Sequence[str], label_source: str | No
         )
     if label_source not in _SOURCES:
         raise ConfigError(unknown_name("source of labels", label_source, [*_SOURCES]))
-    if label_field.split(".")[0] in _SEEN:
+    path = label_field.split(".")
+    while path[0] in {"request", "response", "body"} and len(path) > 1:
+        path = path[1:]
+    if path[0] in _SEEN or any(name in label_field for name in _SPOKEN):
         raise ConfigError(
             f"--label-field {label_field!r} is a part of what a judge sees",
             mend="A label is taken from a field beside the transcript",

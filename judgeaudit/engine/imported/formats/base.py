@@ -24,6 +24,7 @@ __all__ = [
     "Place",
     "Rows",
     "VerdictFormat",
+    "first_of",
     "found_format",
     "lines_of",
     "sheet_of",
@@ -117,6 +118,20 @@ FORMATS: Registry[type[VerdictFormat]] = Registry(
 def lines_of(source: Source) -> list[Located]:
     """Return a file's records; NaN and infinities, which other tools write, count as null."""
     return records(source, odd_numbers=True)
+
+
+def first_of(source: Source) -> dict[str, Any]:
+    """Return a file's first record, without reading the others where each has a line of its own.
+
+    Raises
+    ------
+    CorpusError
+        If there is none.
+    """
+    line, _, rest = source.raw.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
+    if rest.strip() and line.rstrip().endswith(b"}"):
+        return lines_of(dataclasses.replace(source, raw=line))[0].value
+    return lines_of(source)[0].value
 
 
 def text_of_answer(value: object) -> str | None:

@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import CorpusError
 from judgeaudit.corpora._read import Source
-from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, lines_of
+from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, first_of, lines_of
 
 __all__ = ["LmEval"]
 
 _NAME: Final = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
+_NO_MATCH: Final = "[invalid]"
+"""What a filter that looks for a pattern leaves where it finds none."""
 _FIELDS: Final = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
@@ -34,14 +36,14 @@ class LmEval:
 
     def recognises(self, source: Source) -> bool:
         """See `VerdictFormat.recognises`."""
-        return lines_of(source)[0].value.keys() >= _FIELDS
+        return first_of(source).keys() >= _FIELDS
 
     def read(self, sources: Sequence[Source], asked: Asked) -> Rows:
         """See `VerdictFormat.read`."""
         filtered = "filtered" in {asked.verdict, asked.reply}
         found: list[Place] = []
         hashes: dict[str, tuple[str, str]] = {}
-        counts: Counter[tuple[object, ...]] = Counter()
+        counts: Counter[str] = Counter()
         chosen = False
         for source in sources:
             named = _NAME.fullmatch(source.name)
@@ -52,7 +54,7 @@ class LmEval:
                 _same_document(record, where, hashes)
                 for answer in _answers(record, where, filtered=filtered):
                     chosen = chosen or answer["choice"] is not None
-                    key = task, record["doc_id"], record.get("filter")
+                    key = repr((task, record["doc_id"], record.get("filter")))
                     found.append(
                         Place(where, {**record, **answer, "task": task, "repeat": counts[key]})
                     )
@@ -64,7 +66,7 @@ class LmEval:
             "outcome": "outcome",
             **({"verdict": "choice"} if chosen else {"reply": "answer"}),
         }
-        several = len({r.get("filter") for _, r in found}) > 1
+        several = len({repr(r.get("filter")) for _, r in found}) > 1
         return Rows(found, roles, one=("filter",) if several else ())
 
 
@@ -93,7 +95,8 @@ def _answers(record: dict[str, Any], where: str, *, filtered: bool) -> Iterator[
     kept = after[0] if isinstance(after, list) and after else None
     if filtered:
         for text in kept if isinstance(kept, list) else [kept]:
-            yield _answered(text if isinstance(text, str) else None, text)
+            answer = _answered(text if isinstance(text, str) else None, text)
+            yield answer | ({"outcome": "unparseable"} if text == _NO_MATCH else {})
         return
     for n, text in enumerate(resps[0]):
         same = isinstance(kept, list) and len(kept) == len(resps[0])

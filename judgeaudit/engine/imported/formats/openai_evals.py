@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import CorpusError
 from judgeaudit.corpora._read import Source
-from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, lines_of
+from judgeaudit.engine.imported.formats.base import FORMATS, Asked, Place, Rows, first_of, lines_of
 
 __all__ = ["OpenAIEvals"]
 
@@ -30,7 +30,7 @@ class OpenAIEvals:
 
     def recognises(self, source: Source) -> bool:
         """See `VerdictFormat.recognises`."""
-        first = lines_of(source)[0].value
+        first = first_of(source)
         spec = first.get("spec")
         if isinstance(spec, dict):
             return "eval_name" in spec or "run_id" in spec

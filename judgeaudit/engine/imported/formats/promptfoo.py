@@ -13,6 +13,7 @@ from judgeaudit.engine.imported.formats.base import (
     Asked,
     Place,
     Rows,
+    first_of,
     lines_of,
     text_of_answer,
 )
@@ -44,7 +45,7 @@ class Promptfoo:
 
     def recognises(self, source: Source) -> bool:
         """See `VerdictFormat.recognises`."""
-        first = lines_of(source)[0].value
+        first = first_of(source)
         results = first.get("results")
         if isinstance(results, dict):
             return isinstance(results.get("results"), list)
@@ -80,7 +81,10 @@ def _results(source: Source) -> list[tuple[str, dict[str, Any]]]:
         if not isinstance(results, dict):
             found.append((where, record))
             continue
-        for n, raw in enumerate(results.get("results") or (), 1):
+        listed = results.get("results")
+        if not isinstance(listed, list):
+            raise CorpusError("holds no list of results", where=where)
+        for n, raw in enumerate(listed, 1):
             if not isinstance(raw, dict):
                 raise CorpusError("is not an object", where=f"{where}, result {n}")
             found.append((f"{source.place}, result {n}", raw))
@@ -160,12 +164,12 @@ def _outcome(row: dict[str, Any], response: Mapping[str, Any], graded_by: str | 
 
 def _count_repeats(found: Sequence[Place]) -> None:
     """Count the tests of one item by `testIdx`, or by their order where there is none."""
-    order: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    order: dict[str, list[tuple[int, int]]] = {}
     for n, (_, row) in enumerate(found):
         at = row.get("testIdx")
-        key = row["item"], row.get("promptIdx"), row["prompt_name"], row["provider_id"]
+        parts = (row["item"], row.get("promptIdx"), row["prompt_name"], row["provider_id"])
         sort = at if isinstance(at, int) and not isinstance(at, bool) else n
-        order.setdefault(key, []).append((sort, n))
+        order.setdefault(repr(parts), []).append((sort, n))
     for members in order.values():
         for rank, (_, n) in enumerate(sorted(members)):
             found[n].value["repeat"] = rank
