@@ -132,7 +132,7 @@ async def asettle(
     TransientError, QuotaExhaustedError
         It does not answer now.
     """
-    if judge.backend in {"local", "scripted", "replay", "control"}:
+    if judge.backend in {"local", "scripted", "replay", "control", "hardened"}:
         flag = "--output-format auto" if spec.output_format == "auto" else "--drop-unsupported"
         raise ConfigError(
             f"{flag} does not go with judge {spec.judge!r}", mend="It accepts all it is asked with"
