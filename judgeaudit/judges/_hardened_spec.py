@@ -117,7 +117,7 @@ def reader_of(config: HardenedConfig) -> PolicyReader | None:
             policy = load_policy(name, language=config.language)
             if policy.sha256 not in known:
                 policies.append(policy)
-    return PolicyReader(policies)
+    return PolicyReader(policies, only=("base",) if config.reads == "base" else None)
 
 
 def plainly(spec: JudgeSpec) -> JudgeSpec:

@@ -29,7 +29,7 @@ INCOMING: Final = "incoming"
 """The wording that stands for the text as it came."""
 
 Combine = Literal["single", "majority", "mean", "unanimous"]
-Reads = Literal["nothing", "policy", "any"]
+Reads = Literal["nothing", "base", "policy", "any"]
 
 _WORDING: Final = re.compile(r"\A(\w+)(?:/(\d{1,4}))?\Z")
 _MOST: Final = 25
@@ -75,10 +75,10 @@ class HardenedConfig(Record):
         The policy that it judges by, a name or a path, and its language.
     policy_sha256 : str
         Hash of that policy as data; another policy of this name is refused.
-    reads : {"nothing", "policy", "any"}
+    reads : {"nothing", "base", "policy", "any"}
         What an incoming policy text is read back against: nothing (it is used as it came), this
-        policy with its known changes, or every policy that ships too. A text that is none of them
-        is passed unchanged, and the answer says so.
+        policy as it is, with its known changes (stricter, more lenient, ...) too, or every policy
+        that ships as well. A text that is none of them is passed unchanged, and the answer says so.
     wordings : tuple of str
         Texts that the judge is asked under: "incoming", or a certified condition ("T2", and "T2/1"
         for its second wording).
