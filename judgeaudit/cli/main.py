@@ -34,6 +34,7 @@ from judgeaudit.cli import (
 )
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import flattening as _flattening
+from judgeaudit.cli import harden as _harden
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
@@ -79,6 +80,7 @@ _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
 _watching.add_to(app)
+_harden.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 _site.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")

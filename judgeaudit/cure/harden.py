@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from judgeaudit.core.errors import ConfigError, JudgeError
+from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import AuditSpec, Policy
 from judgeaudit.core.table import UNSAFE, only_items
 from judgeaudit.cure.harden_audit import (
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["NONE", "HardenPlan", "HardenSpec", "harden", "plan_hardening"]
+__all__ = ["NONE", "HardenPlan", "HardenSpec", "harden", "ledger_of", "plan_hardening"]
 
 NONE: Final = "no candidate is shown better"
 _FILE: Final = "hardened.toml"
@@ -302,8 +302,6 @@ def _audited(plan: HardenPlan, number: int, show: ProgressMode, known: Known) ->
             costs_of(view, view.table().items),
             planned.requests / planned.ready.plan.n_calls,
         )
-    if not after.table.items:
-        raise JudgeError(f"no call of {made.config.name} was answered")
     figures, responsive, _ = compare(
         Side(held, costs_of(source.view, held.items), 1.0),
         after,
