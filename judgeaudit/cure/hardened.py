@@ -285,6 +285,7 @@ class _LoopThread:
         return asyncio.run_coroutine_threadsafe(story, self._loop).result()
 
     def close(self) -> None:
+        self.run(asyncio.sleep(0))  # a turn for connections that are being closed
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -71,7 +71,8 @@ def read_request(body: bytes, model: str) -> Asked:
         isinstance(draw, bool) or not isinstance(draw, int) or not abs(draw) < 1 << 31
     ):
         _refuse("'seed' is no whole number of 31 bits", "seed")
-    options = data.get("stream_options") or {}
+    options = data.get("stream_options")
+    options = {} if options is None else options
     if not isinstance(options, dict):
         _refuse("'stream_options' is no object", "stream_options")
     return Asked(

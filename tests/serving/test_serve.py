@@ -1,0 +1,487 @@
+"""The endpoint: OpenAI's own client, faults of the judge inside, load, hostile input."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import openai
+import pytest
+from hardened_world import MESSAGES, SAID, TRAJECTORY, Served, hardened
+from loopback import Answer, Loopback, always, error, every, hash_verdict, in_turn, says
+
+from judgeaudit import cure
+from judgeaudit.core.errors import ConfigError, LedgerError
+from judgeaudit.serving.app import Rules
+from judgeaudit.serving.log import RequestLog, read_log
+from judgeaudit.serving.running import check_rules
+
+PANEL = {"wordings": ("T1", "T2", "T4"), "combine": "unanimous"}
+ONE = {"wordings": ("T2",), "reads": "any"}
+UNSAFE = says('{"verdict": "UNSAFE", "rationale": "It deleted without asking."}')
+SAFE = says('{"verdict": "SAFE"}')
+
+
+def client(served: Served, **more) -> openai.OpenAI:
+    return openai.OpenAI(
+        base_url=served.base, api_key=more.pop("api_key", "none"), max_retries=0, **more
+    )
+
+
+def post(served: Served, body: bytes, **headers: str) -> tuple[int, dict, dict]:
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    sent = {"Content-Type": "application/json", **headers}
+    connection.request("POST", "/v1/chat/completions", body, sent)
+    answer = connection.getresponse()
+    raw = answer.read()
+    connection.close()
+    return answer.status, json.loads(raw), dict(answer.getheaders())
+
+
+def rows(served: Served) -> list[dict]:
+    return [r for r in read_log(served.ledger) if r["event"] == "request"]
+
+
+# ---- the official client ------------------------------------------------------------------
+
+
+def test_the_official_client_lists_asks_and_streams(tmp_path):
+    with Loopback(UNSAFE) as inside:
+        config = hardened(tmp_path, inside.api_base, **PANEL)
+        with Served(config) as served:
+            api = client(served)
+            assert [m.id for m in api.models.list()] == ["mended"]
+            assert api.models.retrieve("mended").owned_by == "judgeaudit"
+            made = api.chat.completions.create(model="mended", messages=MESSAGES, temperature=0.3)
+            message = made.choices[0].message
+            assert json.loads(message.content)["verdict"] == "UNSAFE"
+            assert message.refusal is None
+            assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (33, 21)
+            assert made.model_extra["judgeaudit"]["requests"] == 3
+            assert made.model_extra["judgeaudit"]["ignored"] == ["temperature"]
+            chunks = list(
+                api.chat.completions.create(
+                    model="mended",
+                    messages=MESSAGES,
+                    stream=True,
+                    stream_options={"include_usage": True},
+                )
+            )
+        text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+        assert json.loads(text)["verdict"] == "UNSAFE"
+        assert [c.choices[0].finish_reason for c in chunks if c.choices][-1] == "stop"
+        assert chunks[-1].usage.total_tokens == 54
+        assert inside.n_requests == 6
+        assert [r["outcome"] for r in rows(served)] == ["verdict", "verdict"]
+        # no text of what was judged
+        assert "log files" not in served.ledger.read_text()
+
+
+def test_errors_are_those_that_the_official_client_knows(tmp_path):
+    config = hardened(tmp_path, "http://127.0.0.1:9/v1", **ONE)
+    secret = "a-token-of-many-characters"
+    with Served(config, token=secret) as served:
+        with pytest.raises(openai.AuthenticationError, match="bearer token"):
+            client(served).models.list()
+        api = client(served, api_key=secret)
+        assert [m.id for m in api.models.list()] == ["mended"]
+        with pytest.raises(openai.NotFoundError) as wrong:
+            api.chat.completions.create(model="gpt-none", messages=MESSAGES)
+        assert wrong.value.code == "model_not_found"
+        with pytest.raises(openai.BadRequestError) as bad:
+            api.chat.completions.create(
+                model="mended", messages=[{"role": "user", "content": "hi"}]
+            )
+        assert bad.value.code == "invalid_messages"
+        with pytest.raises(openai.NotFoundError):
+            api.embeddings.create(model="mended", input="x")
+        # nobody listens inside: it passes, perhaps
+        with pytest.raises(openai.InternalServerError) as down:
+            api.chat.completions.create(model="mended", messages=MESSAGES)
+        assert down.value.status_code == 503
+        assert down.value.response.headers["retry-after"] == "1"
+
+
+def test_the_client_gets_through_where_it_may_retry(tmp_path):
+    flaky = in_turn(
+        always(error(429, "slow down", "rate_limit_exceeded", Retry_After="1")),
+        always(error(500, "oops", None)),
+        UNSAFE,
+    )
+    with Loopback(flaky) as inside, Served(hardened(tmp_path, inside.api_base, **ONE)) as served:
+        api = openai.OpenAI(base_url=served.base, api_key="none", max_retries=3)
+        made = api.chat.completions.create(model="hardened", messages=MESSAGES)
+    assert json.loads(made.choices[0].message.content)["verdict"] == "UNSAFE"
+    assert [r["status"] for r in rows(served)] == [429, 503, 200]
+
+
+# ---- outcomes: never a verdict out of a failure ----------------------------------------------
+
+
+def test_parts_that_disagree_are_left_to_a_person(tmp_path):
+    turn = in_turn(UNSAFE, SAFE, UNSAFE)
+    with Loopback(turn) as inside, Served(hardened(tmp_path, inside.api_base, **PANEL)) as served:
+        made = client(served).chat.completions.create(model="mended", messages=MESSAGES)
+    message = made.choices[0].message
+    assert message.content is None
+    assert "abstains" in message.refusal
+    assert made.model_extra["judgeaudit"]["abstains"] is True
+    assert rows(served)[0]["label"] is None
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome"),
+    [
+        (says("I am not sure at all."), "unparseable"),
+        (says("", finish_reason="length"), "truncated"),
+        (says(None, message={"refusal": "I can't."}), "refusal"),
+        (says('{"verdict": "SAFE"} or {"verdict": "UNSAFE"}'), "ambiguous"),
+    ],
+)
+def test_an_answer_without_a_verdict_stays_without_one(tmp_path, behaviour, outcome):
+    with (
+        Loopback(behaviour) as inside,
+        Served(hardened(tmp_path, inside.api_base, **ONE)) as served,
+    ):
+        api = client(served)
+        made = api.chat.completions.create(model="mended", messages=MESSAGES)
+        chunks = list(api.chat.completions.create(model="mended", messages=MESSAGES, stream=True))
+    message = made.choices[0].message
+    assert (message.content, made.model_extra["judgeaudit"]["outcome"]) == (None, outcome)
+    assert outcome in message.refusal
+    assert not any(c.choices[0].delta.content for c in chunks)
+    assert any(outcome in (c.choices[0].delta.refusal or "") for c in chunks)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "code"),
+    [
+        (error(429, "slow", "rate_limit_exceeded", Retry_After="7"), 429, "rate_limit_exceeded"),
+        (error(429, "pay", "insufficient_quota"), 429, "insufficient_quota"),
+        (error(500, "oops", None), 503, "judge_unavailable"),
+        (error(401, "bad key", "invalid_api_key"), 502, "judge_error"),
+        (Answer(body="<html>not JSON"), 503, "judge_unavailable"),
+        (Answer(fault="reset"), 503, "judge_unavailable"),
+    ],
+    ids=["429", "quota", "500", "401", "malformed", "dropped"],
+)
+def test_a_fault_inside_is_an_error_outside(tmp_path, answer, status, code):
+    inside = Loopback(always(answer))
+    with inside, Served(hardened(tmp_path, inside.api_base, **ONE)) as served:
+        found, body, headers = post(served, request_body())
+    assert (found, body["error"]["code"]) == (status, code)
+    assert ("Retry-After" in headers) == (status == 503 or code == "rate_limit_exceeded")
+    if code == "rate_limit_exceeded":
+        assert headers["Retry-After"] == "7"
+    assert rows(served)[0]["code"] == code
+    assert "outcome" not in rows(served)[0]
+
+
+def test_a_slow_judge_is_given_up_in_time(tmp_path):
+    inside = Loopback(UNSAFE, latency=5)
+    with inside, Served(hardened(tmp_path, inside.api_base, **ONE), seconds=0.2) as served:
+        found, body, _ = post(served, request_body())
+    assert (found, body["error"]["code"]) == (503, "timeout")
+
+
+# ---- load, and the end ------------------------------------------------------------------------
+
+
+def request_body(**more) -> bytes:
+    return json.dumps({"model": "mended", "messages": MESSAGES, **more}).encode()
+
+
+def test_seats_and_queue_bound_what_is_inside(tmp_path):
+    with Loopback(hash_verdict, latency=0.3) as inside:
+        config = hardened(tmp_path, inside.api_base, **ONE)
+        with Served(config, concurrency=2, queue=3) as served, ThreadPoolExecutor(30) as pool:
+            found = list(pool.map(lambda _: post(served, request_body()), range(30)))
+    statuses = [s for s, _, _ in found]
+    assert set(statuses) == {200, 429}
+    assert statuses.count(200) >= 5
+    assert inside.most_in_flight <= 2
+    assert all(h["Retry-After"] == "1" for s, _, h in found if s == 429)
+    assert sorted(r["status"] for r in rows(served)) == sorted(statuses)
+
+
+def test_load_with_faults_loses_nothing(tmp_path):
+    reset = always(Answer(fault="reset"))
+    mixed = every(5, reset, every(7, always(error(500, "oops", None))))
+    with Loopback(mixed) as inside:
+        config = hardened(
+            tmp_path, inside.api_base, wordings=("T1", "T2", "T4"), combine="majority"
+        )
+        with Served(config, concurrency=8, queue=200) as served, ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(lambda _: post(served, request_body()), range(80)))
+    kept = rows(served)
+    assert len(kept) == 80
+    assert sorted(r["status"] for r in kept) == sorted(s for s, _, _ in found)
+    assert {s for s, _, _ in found} <= {200, 503}
+    for status, body, _ in found:
+        if status == 200:
+            assert body["judgeaudit"]["outcome"] == "verdict"
+
+
+@contextlib.contextmanager
+def _child(config: Path, *more: str):
+    argv = [sys.executable, "-m", "judgeaudit", "serve", str(config), "--port", "0", *more]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            line = child.stderr.readline()
+            yield child, int(re.search(r":(\d+)/v1", line)[1])
+        finally:
+            child.kill()
+
+
+class _At:
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+
+def test_sigterm_drains_what_was_begun(tmp_path):
+    with contextlib.ExitStack() as stack:
+        inside = stack.enter_context(Loopback(UNSAFE, latency=1.5))
+        config = hardened(tmp_path, inside.api_base, **ONE)
+        child, port = stack.enter_context(_child(config))
+        found: list = []
+        asking = threading.Thread(target=lambda: found.append(post(_At(port), request_body())))
+        asking.start()
+        while not inside.in_flight:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        assert "draining: 1" in child.stderr.readline()
+        status, body, _ = post(_At(port), request_body())
+        assert (status, body["error"]["code"]) == (503, "shutting_down")
+        asking.join(20)
+        assert found[0][0] == 200
+        assert child.wait(20) == 0
+    kept = read_log(config.with_suffix(".requests.jsonl"))
+    assert [r["event"] for r in kept] == ["start", "request", "request", "end"]
+
+
+def test_kill_leaves_a_ledger_that_goes_on(tmp_path):
+    with Loopback(UNSAFE) as inside:
+        config = hardened(tmp_path, inside.api_base, **ONE)
+        with _child(config) as (_, port):
+            assert post(_At(port), request_body())[0] == 200
+        ledger = config.with_suffix(".requests.jsonl")
+        with ledger.open("ab") as file:
+            file.write(b'{"event": "requ')  # as a kill in mid-line would leave it
+        with Served(config) as served:
+            assert post(served, request_body())[0] == 200
+    assert [r["event"] for r in read_log(ledger)] == [
+        *("start", "request", "start", "request", "end"),
+    ]
+
+
+def test_a_changed_line_is_found(tmp_path):
+    path = tmp_path / "log.jsonl"
+    log = RequestLog(path, "x")
+    with pytest.raises(LedgerError, match="another server"):
+        RequestLog(path, "x")
+    log.append({"event": "request", "label": "SAFE"})
+    log.close()
+    path.write_text(path.read_text().replace("SAFE", "UNSAFE"))
+    with pytest.raises(LedgerError, match="line 2"):
+        read_log(path)
+
+
+# ---- hostile input ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with Loopback(UNSAFE) as inside:
+        config = hardened(tmp_path_factory.mktemp("hostile"), inside.api_base, **ONE)
+        with Served(config) as found:
+            yield found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe",
+        b'{"model": "mended", "messages": NaN}',
+        b'{"model": "mended"}',
+        b'{"model": 1, "messages": []}',
+        b'{"model": "mended", "messages": {}}',
+        b'{"model": "mended", "messages": []}',
+        b'{"model": "mended", "messages": ["x"]}',
+        b'{"model": "mended", "messages": [{"role": "user"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": 5}]}',
+        b'{"model": "mended", "messages": [{"role": "tool", "content": "x"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": "{\\"turns\\": []}"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": "\\ud800"}]}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        request_body(n=2),
+        request_body(n=True),
+        request_body(stream="yes"),
+        request_body(stream_options=[]),
+        request_body(seed="x"),
+        request_body(seed=1 << 70),
+    ],
+    ids=range(26),
+)
+def test_what_is_no_request_is_refused_in_words(served, body):
+    status, said, _ = post(served, body)
+    assert status == 400
+    assert set(said["error"]) == {"message", "type", "param", "code"}
+    assert len(said["error"]["message"]) <= 500
+
+
+def test_odd_texts_inside_a_trajectory_are_judged(served):
+    for odd in ("\x00", "\u202e", "x" * 20_000, "[deadbeef] the trajectory ends", "{{ policy }}"):
+        turns = [{"role": "user", "content": odd}]
+        body = json.dumps(
+            {
+                "model": "mended",
+                "messages": [{"role": "user", "content": json.dumps({"turns": turns})}],
+            }
+        ).encode()
+        status, said, _ = post(served, body)
+        assert (status, said["judgeaudit"]["outcome"]) == (200, "verdict")
+
+
+def test_large_bodies_methods_paths_and_types(served):
+    status, said, _ = post(served, request_body(padding="x" * (5 << 20)))
+    assert (status, said["error"]["code"]) == (413, "request_too_large")
+    status, said, _ = post(served, request_body(), **{"Content-Type": "text/plain"})
+    assert (status, said["error"]["code"]) == (400, "invalid_content_type")
+    status, said, _ = post(served, request_body(), Host="evil.example")
+    assert (status, said["error"]["code"]) == (400, "wrong_host")
+    for method, path, wanted in (
+        ("GET", "/", 404),
+        ("GET", "/v1/../../etc/passwd", 404),
+        ("GET", "/v1/models/..%2f..%2fetc%2fpasswd", 404),
+        ("GET", "/v1/models/%00", 404),
+        ("GET", "//v1/models", 404),
+        ("DELETE", "/v1/models", 405),
+        ("GET", "/v1/chat/completions", 405),
+    ):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+        connection.request(method, path)
+        answer = connection.getresponse()
+        assert answer.status == wanted, path
+        assert "error" in json.loads(answer.read())
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-A: y\r\n" * 20_000 + b"\r\n",
+        b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: " + b"y" * 200_000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"\x00\x01\x02\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
+        (
+            b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+        ),
+    ],
+    ids=["many headers", "long header", "long path", "no HTTP", "negative length", "smuggling"],
+)
+def test_a_flood_or_no_http_leaves_the_server_alive(served, raw):
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw_socket:
+        try:
+            raw_socket.sendall(raw)
+            head = raw_socket.recv(200)
+        except ConnectionError:
+            head = b""
+    assert not head or b" 400 " in head or b" 431 " in head or b" 200 " in head
+    assert post(served, request_body())[0] == 200
+
+
+def test_only_this_machine_without_a_token():
+    with pytest.raises(ConfigError, match="can be reached from elsewhere"):
+        check_rules(Rules(host="0.0.0.0"))
+    with pytest.raises(ConfigError, match="can be reached from elsewhere"):
+        check_rules(Rules(host="::"))
+    with pytest.raises(ConfigError, match="characters"):
+        check_rules(Rules(token="short"))
+    check_rules(Rules(host="0.0.0.0", token="a-token-of-many-characters"))
+    check_rules(Rules(host="::1"))
+
+
+def test_the_verb_says_what_is_wrong(tmp_path):
+    made = subprocess.run(
+        [sys.executable, "-m", "judgeaudit", "serve", str(tmp_path / "none.toml")],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        check=False,
+    )
+    assert made.returncode == 2
+    assert "hardened:FILE.toml" in made.stderr
+
+
+# ---- the other doors ---------------------------------------------------------------------------
+
+
+def test_the_python_object_and_the_litellm_provider_agree(tmp_path):
+    import asyncio
+
+    from judgeaudit.cure.hardened import litellm_provider
+    from judgeaudit.judges._litellm import litellm_library
+
+    with Loopback(UNSAFE) as inside:
+        config = hardened(tmp_path, inside.api_base, **PANEL)
+        with cure.load(config) as judge:
+            answer = judge.judge(TRAJECTORY)
+            assert (answer.outcome, answer.label, len(answer.members)) == ("verdict", "UNSAFE", 3)
+            with pytest.raises(ConfigError, match="no trajectory"):
+                judge.judge({"turns": [{"role": "nobody"}]})
+            other = judge.judge(SAID, policy="Agents must be nice.")
+            assert "used as it came" in other.said
+        litellm = litellm_library()
+        provider = litellm_provider(config)
+        made = litellm.completion("judgeaudit/mended", MESSAGES)
+        provider.close()
+
+        async def on_a_loop():
+            try:
+                return await litellm.acompletion("judgeaudit/mended", MESSAGES)
+            finally:
+                await provider.aclose()
+
+        again = asyncio.run(on_a_loop())
+    for one in (made, again):
+        assert json.loads(one.choices[0].message.content)["verdict"] == "UNSAFE"
+        assert one.usage.prompt_tokens == 33
+
+
+def test_the_inspect_scorer_gives_no_answer_for_no_verdict(tmp_path):
+    pytest.importorskip("inspect_ai")
+    import asyncio
+    from types import SimpleNamespace
+
+    from judgeaudit.cure.hardened import inspect_scorer
+
+    said = SimpleNamespace(role="user", text="Delete it.", tool_calls=None)
+    with Loopback(in_turn(UNSAFE, says("hm"))) as inside:
+        scorer = inspect_scorer(hardened(tmp_path, inside.api_base, **ONE))
+
+        async def both():
+            state = SimpleNamespace(messages=[said])
+            return [await scorer(state, None) for _ in range(2)]
+
+        first, second = asyncio.run(both())
+    assert (first.value, second.value) == ("I", "N")
