@@ -223,5 +223,8 @@ def _plan_words(plan: HardenPlan) -> str:
         new = planned.requests - planned.known
         lines.append(f"  {made.config.name:<10} {new:>7,} requests: {made.what}")
     lines += [f"  {s.strategy:<10} not tried: {s.why}" for s in plan.candidates.skipped]
+    before = plan.answered
+    if before:
+        lines.append(f"before   {before:,} verdicts of these are there already")
     lines.append(f"runs     {plan.spec.out}")
     return "\n".join(lines)

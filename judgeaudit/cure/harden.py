@@ -30,6 +30,7 @@ from judgeaudit.cure.harden_audit import (
     known_replies,
     ledger_of,
     plan_candidate,
+    spent_on,
 )
 from judgeaudit.cure.harden_candidates import (
     Candidates,
@@ -105,6 +106,11 @@ class HardenPlan:
     def requests(self) -> int:
         """Requests that must be made: all less those whose answer the run has."""
         return sum(p.requests - p.known for p in self.planned)
+
+    @property
+    def answered(self) -> int:
+        """Verdicts of candidates that earlier sessions have."""
+        return sum(spent_on(p.ready.folder)[1] for p in self.planned)
 
     @property
     def known(self) -> int:
@@ -251,8 +257,7 @@ def harden(
 
 def _told(plan: HardenPlan, show: ProgressMode, note: Callable[[str], None]) -> Hardened:
     spec = plan.spec
-    _check_budget(plan)
-    left = spec.limits.budget_calls
+    left = _left(plan)
     with knowing(Known(plan.source.replies, left)) as known:
         candidates = []
         for number, made in enumerate(plan.candidates.made):
@@ -264,24 +269,18 @@ def _told(plan: HardenPlan, show: ProgressMode, note: Callable[[str], None]) -> 
     return _concluded(plan, settled)
 
 
-def _check_budget(plan: HardenPlan) -> None:
+def _left(plan: HardenPlan) -> int | None:
+    """Return how many requests may still be made, all sessions together."""
     cap = plan.spec.limits.budget_calls
-    done = sum(_answered(p) for p in plan.planned)
-    if cap is not None and not done and plan.requests > cap:
+    if cap is None:
+        return None
+    spent = [spent_on(p.ready.folder) for p in plan.planned]
+    if not any(answered for _, answered in spent) and plan.requests > cap:
         raise ConfigError(
             f"{plan.requests:,} requests are planned, and --budget-calls is {cap:,}",
             mend="Raise it, or name fewer strategies (--strategy)",
         )
-
-
-def _answered(planned: Planned) -> int:
-    from judgeaudit.engine.ledger import Ledger
-
-    path = ledger_of(planned.ready.folder)
-    if not path.is_file():
-        return 0
-    with Ledger.open_readonly(path) as view:
-        return view.n_answered
+    return max(0, cap - sum(requests for requests, _ in spent))
 
 
 def _audited(plan: HardenPlan, number: int, show: ProgressMode, known: Known) -> Candidate:

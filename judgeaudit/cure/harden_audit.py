@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from judgeaudit.judges._confidence import saved_probability
 from judgeaudit.judges._hardening import HardenedConfig, write_config
 from judgeaudit.preparing import LEDGER, Prepared
 
-__all__ = ["Costs", "Planned", "Source", "costs_of", "known_replies", "plan_candidate"]
+__all__ = ["Costs", "Planned", "Source", "costs_of", "known_replies", "plan_candidate", "spent_on"]
 
 _FIELDS = (
     *("text", "finish_reason", "refusal", "reasoning", "served_model", "system_fingerprint"),
@@ -223,6 +224,34 @@ def costs_of(view: LedgerView, items: tuple[str, ...]) -> Costs:
 
 def _seconds(row: Mapping[str, Any]) -> float:
     return float("nan") if row["seconds"] is None else float(row["seconds"])
+
+
+def spent_on(folder: Path) -> tuple[int, int]:
+    """Count what earlier sessions of a candidate's audit used.
+
+    Returns
+    -------
+    requests : int
+        Made, by all parts of all calls, failed ones too.
+    answered : int
+        Calls with an answer.
+    """
+    from judgeaudit.engine.ledger import Ledger
+
+    path = ledger_of(folder)
+    if not path.is_file():
+        return 0, 0
+    requests = answered = 0
+    with Ledger.open_readonly(path) as view:
+        for row in view.rows():
+            if row["outcome"] is None:
+                continue
+            answered += 1
+            parts = json.loads(row["reasoning"] or "{}").get("members", ())
+            requests += sum(not part.get("again") for part in parts)
+        # one request at least was made in each attempt that failed
+        requests += sum(f["attempts"] for f in view.failures())
+    return requests, answered
 
 
 def ledger_of(folder: Path) -> Path:
