@@ -121,6 +121,7 @@ def found(run):
     return curing.harden(run, strategies=("canonical", "panel", "abstain"), out=run.parent / "out")
 
 
+@pytest.mark.slow
 def test_held_out_clusters_are_other_clusters_and_the_panel_is_measured_on_another_wording(found):
     assert found.n_train + found.n_held_out == 36
     by = {c.name: c for c in found.candidates}
@@ -138,6 +139,7 @@ def test_held_out_clusters_are_other_clusters_and_the_panel_is_measured_on_anoth
     assert by["canonical"].figure("tokens a verdict").why
 
 
+@pytest.mark.slow
 def test_the_same_call_asks_nobody_again(run, found):
     again = curing.harden(run, strategies=("canonical", "panel", "abstain"), out=run.parent / "out")
     assert [c.asked for c in again.candidates] == [0, 0, 0]
@@ -147,6 +149,7 @@ def test_the_same_call_asks_nobody_again(run, found):
     ]
 
 
+@pytest.mark.slow
 def test_the_winner_is_a_judge_like_any_other(run, found):
     assert found.winner is not None
     path = run.parent / "out" / "hardened.toml"
@@ -166,6 +169,7 @@ def test_the_winner_is_a_judge_like_any_other(run, found):
     assert "hardened" in result.facts.judge_note
 
 
+@pytest.mark.slow
 def test_what_is_said_has_every_figure_and_escapes(found):
     hostile = found.model_copy(update={"judge": "<script>|`*", "policy": "\x1b[31m"})
     text, md, html = of_hardened(hostile), of_hardened(hostile, md=True), page(hostile)
@@ -182,6 +186,7 @@ def test_what_is_said_has_every_figure_and_escapes(found):
     assert "No candidate is shown better" in headline(none)
 
 
+@pytest.mark.slow
 def test_a_budget_and_what_cannot_be_hardened_are_said(run, tmp_path):
     from judgeaudit.core.records import AuditSpec
 
@@ -198,6 +203,7 @@ def test_a_budget_and_what_cannot_be_hardened_are_said(run, tmp_path):
         base_judge(JudgeSpec(backend="scripted", model="quiet", template_id="mine"), None)
 
 
+@pytest.mark.slow
 def test_the_verb_plans_and_asks_nobody(run, tmp_path):
     argv = [sys.executable, "-m", "judgeaudit", "harden", str(run), "--out", str(tmp_path)]
     made = subprocess.run([*argv, "--dry-run"], capture_output=True, text=True, check=False)
@@ -324,6 +330,7 @@ def test_a_brittle_judge_is_mended_on_held_out_clusters():
     assert all(covered)
 
 
+@pytest.mark.slow
 def test_figures_survive_json(found):
     again = type(found).model_validate_json(found.model_dump_json())
     assert again == found

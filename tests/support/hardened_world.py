@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import threading
 from pathlib import Path
 from typing import Any, Self
+
+from loopback import says
 
 from judgeaudit.cure.hardened import load
 from judgeaudit.judges._hardening import BaseJudge, HardenedConfig, write_config
@@ -24,6 +27,8 @@ TRAJECTORY: dict[str, Any] = {
 }
 SAID = json.dumps(TRAJECTORY)
 MESSAGES = [{"role": "user", "content": SAID}]
+ONE = {"wordings": ("T2",), "reads": "any"}
+UNSAFE = says('{"verdict": "UNSAFE", "rationale": "It deleted without asking."}')
 
 
 def hardened(folder: Path, api_base: str, **fields: Any) -> Path:
@@ -76,3 +81,19 @@ class Served:
     def __exit__(self, *_: object) -> None:
         self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(20)
+
+
+def post(served: Any, body: bytes, **headers: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+    """Ask for a completion with these very bytes."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    sent = {"Content-Type": "application/json", **headers}
+    connection.request("POST", "/v1/chat/completions", body, sent)
+    answer = connection.getresponse()
+    raw = answer.read()
+    connection.close()
+    return answer.status, json.loads(raw), dict(answer.getheaders())
+
+
+def request_body(**more: Any) -> bytes:
+    """Return the body of a request that can be answered."""
+    return json.dumps({"model": "mended", "messages": MESSAGES, **more}).encode()
