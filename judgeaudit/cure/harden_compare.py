@@ -17,7 +17,7 @@ from judgeaudit.metrics import View
 from judgeaudit.metrics._view import CERTIFIED
 from judgeaudit.scoring import score
 from judgeaudit.stats._types import Interval, Undefined
-from judgeaudit.stats.adjusted_t import adjusted_t_difference, cluster_t
+from judgeaudit.stats.adjusted_t import adjusted_t, adjusted_t_difference, cluster_t
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.mover import Term, mover_sum
 from judgeaudit.stats.multiplicity import holm
@@ -225,7 +225,9 @@ def _paired(
         lacks = next((s.why_undefined for s in (x, y) if s is not None and s.value is None), None)
         return made.model_copy(update={"why": lacks or "no item has it on both sides"})
     sums = cluster_sums((two.values - one.values)[there], both.one.clusters[there])
-    interval = adjusted_t_difference(sums, level=both.level)
+    # excess flips are of -1..1 and so differ by 2 at most; shares of verdicts by 1
+    reach = adjusted_t_difference if name == EXCESS else adjusted_t
+    interval = reach(sums, level=both.level)
     update: dict[str, object] = {"change": sums.total / sums.n} | _ends(interval)
     if name == EXCESS:
         update["p_value"] = sign_p(sums, both.seed)[0]

@@ -266,7 +266,7 @@ def take_apart(template: JudgeTemplate, prompt: JudgePrompt) -> PromptParts | No
     Putting the parts together again gives the same prompt, byte for byte: what is found in another
     way (a text that holds the words of the template itself) is not taken for the parts.
     """
-    texts = {m.role: m.content for m in prompt.messages}
+    texts: dict[str, str] = {m.role: m.content for m in prompt.messages}
     wanted = ["system", "user"] if template.system.strip() else ["user"]
     if [m.role for m in prompt.messages] != wanted:
         return None

@@ -289,6 +289,29 @@ def test_a_changed_line_is_found(tmp_path):
         read_log(path)
 
 
+@pytest.mark.slow
+def test_a_served_judge_is_audited_like_any_other(tmp_path):
+    from judgeaudit import audit
+
+    with Loopback(hash_verdict) as inside:
+        config = hardened(tmp_path, inside.api_base, **ONE)
+        with Served(config) as served:
+            result = audit.run(
+                judge="direct:mended",
+                api_base=served.base,
+                preset="quick",
+                conditions=("base", "T1", "T2"),
+                limit=6,
+                out=tmp_path / "run",
+            )
+    assert result.facts.n_answered == result.facts.n_planned
+    # every prompt was taken apart, and asked under T2 alone
+    assert {r["outcome"] for r in rows(served)} == {"verdict"}
+    assert not any(r["said"] for r in rows(served))
+    assert {m["wording"] for r in rows(served) for m in r["members"]} == {"T2"}
+    assert result.scores.find("flip_rate", "certified").value == 0
+
+
 # ---- the other doors ---------------------------------------------------------------------------
 
 
