@@ -36,7 +36,7 @@ _FEW: Final = (
 )
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
 _MEND: Final = re.compile(r"[;:,] import labels\b.*", re.DOTALL)  # the card words it itself
-_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported", "control"})
+_LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported", "control", "hardened"})
 
 
 def _name(text: str) -> str:

@@ -83,7 +83,8 @@ def card_of(
 
     renderings = certified(view.meta.renderings, certificates)
     scores = scores_of(view, renderings)
-    facts = view.facts(choice.note_on(view.meta.judge))
+    note = view.meta.extra.get("judge_note") or choice.note_on(view.meta.judge)
+    facts = view.facts(note)
     facts = facts.model_copy(update={"renderings": renderings})
     if labels or statements or confidence:
         added = added_to(

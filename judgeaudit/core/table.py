@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,16 @@ from judgeaudit.core.records._base import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CODES", "NOT_CALLED", "SAFE", "UNSAFE", "Counts", "VerdictTable", "agreement"]
+__all__ = [
+    "CODES",
+    "NOT_CALLED",
+    "SAFE",
+    "UNSAFE",
+    "Counts",
+    "VerdictTable",
+    "agreement",
+    "only_items",
+]
 
 Int8Array3D = NDArray[np.int8]
 IntArray1D = NDArray[np.int64]
@@ -337,3 +346,18 @@ class VerdictTable:
             codes=codes,
             strata={f: tuple((strata or {}).get(k, {}).get(f, "") for k in keys) for f in fields},
         )
+
+
+def only_items(table: VerdictTable, at: Sequence[int]) -> VerdictTable:
+    """Keep some items of a table, in the order given."""
+    pick = np.asarray(at, dtype=np.int64)
+    arrays: dict[str, Any] = {
+        name: None if (a := getattr(table, name)) is None else a[pick]
+        for name in ("clusters", "gold", "ambiguous", "codes", "confidence", "p_unsafe", "votes")
+    }
+    return replace(
+        table,
+        items=tuple(table.items[k] for k in pick.tolist()),
+        strata={n: tuple(v[k] for k in pick.tolist()) for n, v in table.strata.items()},
+        **arrays,
+    )

@@ -66,7 +66,9 @@ def told(
 ) -> dict[str, Any]:
     """Return what a ledger remembers of a judge beside its spec, and of raters' votes."""
     source = {"confidence": source_of(judge, template)}
-    return (found.extra if found else {}) | source | votes_extra(corpus.items)
+    note = choice.note_made(judge)
+    made = {} if note is None else {"judge_note": note}
+    return (found.extra if found else {}) | source | made | votes_extra(corpus.items)
 
 
 async def asettled_for(spec: AuditSpec, judge: JudgeSpec, found: Settled | None) -> Settled | None:
@@ -135,7 +137,7 @@ def price_of(spec: AuditSpec, judge: JudgeSpec) -> Price | None:
         If a budget in money is asked for and the price is not known: nobody guesses it.
     """
     stated = read_prices(spec.prices) if spec.prices is not None else {}
-    if judge.backend in _FREE:
+    if choice.inside(judge).backend in _FREE:
         return Price(0.0, 0.0)
     known = choice.price_of(judge)
     price = stated.get(spec.judge) or stated.get(judge.model) or (Price(*known) if known else None)

@@ -49,6 +49,9 @@ _PROMPT: Final = JudgePrompt(
         ),
     )
 )
+_ACCEPTING: Final = frozenset(
+    {"callable", "control", "hardened", "http", "inspect", "local", "replay", "scripted"}
+)
 _PATIENCE: Final = 5.0  # beyond the judge's own limit, for judges that have none
 _CUT: Final = frozenset({"length", "max_tokens", "content_filter"})
 
@@ -138,7 +141,7 @@ async def asettle(
     TransientError, QuotaExhaustedError
         It does not answer now.
     """
-    if judge.backend in {"local", "scripted", "replay", "control", "callable", "http"}:
+    if judge.backend in _ACCEPTING:
         flag = "--output-format auto" if spec.output_format == "auto" else "--drop-unsupported"
         raise ConfigError(
             f"{flag} does not go with judge {spec.judge!r}", mend="It accepts all it is asked with"

@@ -16,8 +16,10 @@ from judgeaudit.judges.control import CONTROL, NOTE, options_of
 __all__ = [
     "concurrency_for",
     "context_of",
+    "inside",
     "items_for",
     "judge_spec",
+    "note_made",
     "note_on",
     "price_of",
     "provider_of",
@@ -48,9 +50,15 @@ def template_for(judge: str, language: str = "en") -> str:
     A policy in another language than English is asked about in its own; the words of the verdict
     stay SAFE and UNSAFE. A scorer of Inspect has a prompt of its own and gets the texts alone.
     """
-    if split_judge(judge)[0] == "inspect":
+    backend, model = split_judge(judge)
+    if backend == "inspect":
         return "inspect_scorer"
-    name = "verdict_only" if split_judge(judge)[0] == "local" else "default"
+    if backend == "hardened":
+        from judgeaudit.judges._hardened_spec import config_of
+
+        config = config_of(model)
+        return config.base.template or template_for(config.base.judge, config.language)
+    name = "verdict_only" if backend == "local" else "default"
     return name if language == "en" else f"{name}_{language}"
 
 
@@ -74,6 +82,8 @@ def judge_spec(spec: AuditSpec, template: JudgeTemplate) -> JudgeSpec:
     backend, model = split_judge(spec.judge)
     decoding = _decoding(spec)
     check_guard(spec, template)
+    if backend == "hardened":
+        return _hardened(spec, model, template)
     if backend == "local":
         return _local(spec, model, template, decoding)
     for flag, given in (("--api-base", spec.api_base), ("--logprobs", spec.logprobs)):
@@ -162,6 +172,32 @@ def _bound_to_a_file(backend: str, model: str, asked: dict[str, Any]) -> JudgeSp
     return replay_spec(model, **asked)
 
 
+def _hardened(spec: AuditSpec, model: str, template: JudgeTemplate) -> JudgeSpec:
+    from judgeaudit.judges._hardened_spec import hardened_spec
+
+    for name in ("api_base", "output_format", "temperature", "max_tokens", "send_seed"):
+        if getattr(spec, name) is not None:
+            raise ConfigError(
+                f"--{name.replace('_', '-')} does not go with judge {spec.judge!r}",
+                mend="The file of a hardened judge says how the judge inside is asked",
+            )
+    if spec.logprobs or spec.decoding:
+        raise ConfigError(
+            f"--logprobs and decoding do not go with judge {spec.judge!r}",
+            mend="The file of a hardened judge says how the judge inside is asked",
+        )
+    return hardened_spec(model, template=template)
+
+
+def inside(judge: JudgeSpec) -> JudgeSpec:
+    """Return the judge that is really asked: of a hardened one, that inside."""
+    if judge.backend != "hardened":
+        return judge
+    from judgeaudit.judges._hardened_spec import base_of, config_of
+
+    return base_of(config_of(judge.model))
+
+
 def _decoding(spec: AuditSpec) -> dict[str, Any]:
     decoding: dict[str, Any] = dict(spec.decoding)
     if spec.temperature is not None:
@@ -193,7 +229,7 @@ def _check(made: JudgeSpec) -> None:
 
 def concurrency_for(judge: JudgeSpec) -> int:
     """Return the number of calls in flight where the user names none."""
-    if judge.backend == "local":
+    if inside(judge).backend == "local":
         from judgeaudit.judges.local import usable_cores
 
         return usable_cores()
@@ -208,6 +244,7 @@ def provider_of(judge: JudgeSpec) -> str | None:
     if judge.api_base:
         parts = urlsplit(judge.api_base)
         return f"{parts.hostname}:{parts.port}"
+    judge = inside(judge)
     if judge.backend == "litellm":
         from judgeaudit.judges.via_litellm import provider_of as named
 
@@ -240,6 +277,7 @@ def context_of(judge: JudgeSpec) -> int | None:
 
 def price_of(judge: JudgeSpec) -> tuple[float, float] | None:
     """Return US dollars a token sent and a token answered; None: not known, which is not 0."""
+    judge = inside(judge)
     if judge.backend == "litellm":
         from judgeaudit.judges._litellm import price
 
@@ -254,3 +292,17 @@ def note_on(judge: JudgeSpec) -> str | None:
     if judge.backend == "control":
         return NOTE
     return None
+
+
+def note_made(judge: JudgeSpec) -> str | None:
+    """Return what a run must remember of a hardened judge, whose file may change or go."""
+    if judge.backend != "hardened":
+        return None
+    from judgeaudit.judges._hardened_spec import base_of, config_of
+
+    config = config_of(judge.model)
+    note = f"hardened ({config.strategy}) from {config.base.judge}"
+    if config.discards:
+        note += "; invariant by construction where it knows the policy: the wording is discarded"
+    own = note_on(base_of(config))
+    return f"{note}; inside it {own}" if own else note

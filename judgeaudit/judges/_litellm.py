@@ -7,12 +7,13 @@ import functools
 import logging
 import os
 import warnings
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 from judgeaudit.core.errors import ConfigError
 
-__all__ = ["context", "litellm_library", "openai_request", "price"]
+__all__ = ["context", "litellm_library", "openai_request", "price", "register_provider"]
 
 
 def litellm_library() -> Any:
@@ -132,6 +133,44 @@ def openai_request(model: str, parameters: dict[str, Any]) -> tuple[str, dict[st
     sent.pop("stream", None)
     beside = sent.pop("extra_body", None) or {}
     return bare, {**sent, **beside}
+
+
+def register_provider(
+    name: str,
+    complete: Callable[[list[dict[str, Any]], int | None], Awaitable[dict[str, Any]]],
+    complete_now: Callable[[list[dict[str, Any]], int | None], dict[str, Any]],
+) -> None:
+    """Register a provider of our own with LiteLLM; one of the same name is replaced.
+
+    Parameters
+    ----------
+    name : str
+        What stands before the slash of a model string.
+    complete, complete_now : callable
+        From messages and a seed to a chat completion as OpenAI words it.
+    """
+    litellm = litellm_library()
+
+    class Provider(litellm.CustomLLM):  # type: ignore[misc, name-defined]
+        def completion(self, *_: Any, **given: Any) -> Any:
+            return _filled(litellm, complete_now(given["messages"], _seed(given)))
+
+        async def acompletion(self, *_: Any, **given: Any) -> Any:
+            return _filled(litellm, await complete(given["messages"], _seed(given)))
+
+    others = [p for p in litellm.custom_provider_map if p["provider"] != name]
+    litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": Provider()}]
+    litellm.utils.custom_llm_setup()
+
+
+def _seed(given: dict[str, Any]) -> int | None:
+    seed = (given.get("optional_params") or {}).get("seed")
+    return seed if isinstance(seed, int) else None
+
+
+def _filled(litellm: Any, made: dict[str, Any]) -> Any:
+    made = {k: v for k, v in made.items() if v is not None}
+    return litellm.ModelResponse(**made)
 
 
 def _host(api_base: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,10 +15,13 @@ from judgeaudit.policy._toml import Lines, check, parse, place, read_text
 
 __all__ = [
     "NO_TEXT",
+    "PromptParts",
     "build_prompt",
     "fence_for",
     "judge_template_names",
     "load_judge_template",
+    "put_together",
+    "take_apart",
     "trajectory_text",
     "vacuum_trajectory",
 ]
@@ -222,8 +226,93 @@ def build_prompt(
         A system and a user message.
     """
     fence, record = _record(trajectory, fence_key)
-    values = {"policy": rendering.text.rstrip("\n"), "trajectory": record, "fence": fence}
+    return put_together(template, PromptParts(rendering.text.rstrip("\n"), record, fence))
+
+
+# ---- prompts taken apart ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What was put into a template's slots.
+
+    Parameters
+    ----------
+    policy : str
+        The policy's text.
+    record : str
+        The trajectory, written out between its fences.
+    fence : str
+        What begins the lines that are not the record's own.
+    """
+
+    policy: str
+    record: str
+    fence: str
+
+
+def put_together(template: JudgeTemplate, parts: PromptParts) -> JudgePrompt:
+    """Make the messages of one call from what goes into the slots."""
+    values = {"policy": parts.policy, "trajectory": parts.record, "fence": parts.fence}
     messages = [Message(role="user", content=_fill(template.user, values))]
     if template.system.strip():
         messages.insert(0, Message(role="system", content=_fill(template.system, values)))
-    return JudgePrompt(messages=tuple(messages), policy=values["policy"], trajectory=record)
+    return JudgePrompt(messages=tuple(messages), policy=parts.policy, trajectory=parts.record)
+
+
+def take_apart(template: JudgeTemplate, prompt: JudgePrompt) -> PromptParts | None:
+    """Find what was put into a template's slots; None where the prompt is not of this template.
+
+    Putting the parts together again gives the same prompt, byte for byte: what is found in another
+    way (a text that holds the words of the template itself) is not taken for the parts.
+    """
+    texts: dict[str, str] = {m.role: m.content for m in prompt.messages}
+    wanted = ["system", "user"] if template.system.strip() else ["user"]
+    if [m.role for m in prompt.messages] != wanted:
+        return None
+    begun = _BEGINS.search(texts["user"])
+    if begun is None:
+        return None
+    values: dict[str, str] = {"fence": begun[1]}
+    for role in wanted:
+        pattern = template.system if role == "system" else template.user
+        if not _read_slots(pattern, texts[role], values):
+            return None
+    found = PromptParts(values["policy"], values["trajectory"], values["fence"])
+    return found if put_together(template, found).messages == prompt.messages else None
+
+
+_BEGINS = re.compile(r"^(\[[0-9a-f]{8}\]) the trajectory begins$", re.MULTILINE)
+
+
+def _read_slots(pattern: str, text: str, values: dict[str, str]) -> bool:
+    """Read the long slots of one message; literals and fences between them must be there."""
+    fence = values["fence"]
+    literals, slots, here = [], [], ""
+    for i, part in enumerate(_parts(pattern)):
+        if i % 2 == 0:
+            here += part
+        elif part == "fence":
+            here += fence
+        else:
+            literals.append(here)
+            slots.append(part)
+            here = ""
+    literals.append(here)
+    if not text.startswith(literals[0]) or not text.endswith(literals[-1]):
+        return False
+    at, end = len(literals[0]), len(text) - len(literals[-1])
+    for slot, literal in zip(slots, literals[1:], strict=True):
+        last = slot == slots[-1]
+        # a record ends where its own fence says so, which no text inside can say
+        close = f"\n{fence} the trajectory ends" if slot == "trajectory" else ""
+        if last:
+            stop = end
+        else:
+            stop = text.find(close + literal, at, end)
+            stop = stop + len(close) if stop >= 0 else -1
+        if stop < at:
+            return False
+        values[slot] = text[at:stop]
+        at = stop + len(literal)
+    return True

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
 from typing import Final
 
 import numpy as np
@@ -17,11 +15,11 @@ from judgeaudit.metrics._view import CERTIFIED
 from judgeaudit.stats import pairs
 from judgeaudit.stats._types import BoolArray1D, IntArray1D, Interval, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t, adjusted_t_difference
-from judgeaudit.stats.clusters import ClusterSums, cluster_sums
+from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.exchange import Blocks, Question, changed
 from judgeaudit.stats.mover import Term, mover_sum
-from judgeaudit.stats.paired import SIGN_FLIP, sign_flip
 from judgeaudit.stats.pairs import ItemValues
+from judgeaudit.stats.sign_flips import sign_p
 
 __all__ = [
     "EXCHANGE",
@@ -39,8 +37,6 @@ __all__ = [
 
 MOVER: Final = "MOVER, as if the two were independent"
 EXCHANGE: Final = "exact, calls of an item exchangeable"
-_MOST_STEPS: Final = 500_000
-_DRAWS: Final = 9_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +159,7 @@ def _difference(
         return _nothing("no item has it in both runs")
     x, y = one.values[both], two.values[both]
     sums = cluster_sums(y - x, clusters[both])
-    p, method = _sign_p(sums, seed)
+    p, method = sign_p(sums, seed)
     return Difference(
         before=float(x.mean()),
         after=float(y.mean()),
@@ -175,28 +171,6 @@ def _difference(
         n_items=int(x.size),
         n_clusters=sums.n_clusters,
     )
-
-
-def _sign_p(sums: ClusterSums, seed: int) -> tuple[float, str]:
-    """Flip the signs of clusters: exactly where the totals have a common step, else at random."""
-    steps = [Fraction(t).limit_denominator(5040) for t in sums.totals.tolist()]
-    scale = 1
-    for step in steps:
-        scale = lcm(scale, step.denominator)
-        if scale > _MOST_STEPS:
-            break
-    if scale * float(np.abs(sums.totals).sum()) <= _MOST_STEPS:
-        whole = np.array([int(s * scale) for s in steps], dtype=np.int64)
-        return sign_flip(whole), SIGN_FLIP
-    rng = np.random.default_rng(seed)
-    seen = abs(sums.total) * (1 - 1e-12)
-    there = sums.totals[sums.totals != 0]
-    far = 0
-    for _ in range(0, _DRAWS, 999):
-        signs = rng.choice(np.array([-1.0, 1.0]), size=(999, there.size))
-        far += int(np.count_nonzero(np.abs(signs @ there) >= seen))
-    n = -(-_DRAWS // 999) * 999
-    return (1 + far) / (n + 1), f"sign flip of clusters, {n:,} at random"
 
 
 def of_scores(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from judgeaudit.audit import LEDGER
 from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Protocol, ScoreSet
-from judgeaudit.core.table import VerdictTable
+from judgeaudit.core.table import VerdictTable, only_items
 from judgeaudit.metrics import View
 from judgeaudit.scoring import score
 
@@ -149,21 +147,6 @@ def _card(path: Path) -> Side:
         table=None,
         printed=card.scores,
         texts={f"{r.condition} {r.wording}".strip(): r.sha256 for r in card.facts.renderings},
-    )
-
-
-def only_items(table: VerdictTable, at: Sequence[int]) -> VerdictTable:
-    """Keep some items of a table, in the order given."""
-    pick = np.asarray(at, dtype=np.int64)
-    arrays: dict[str, Any] = {
-        name: None if (a := getattr(table, name)) is None else a[pick]
-        for name in ("clusters", "gold", "ambiguous", "codes", "confidence", "p_unsafe", "votes")
-    }
-    return replace(
-        table,
-        items=tuple(table.items[k] for k in pick.tolist()),
-        strata={n: tuple(v[k] for k in pick.tolist()) for n, v in table.strata.items()},
-        **arrays,
     )
 
 

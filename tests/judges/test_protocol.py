@@ -85,8 +85,9 @@ async def asked(judge: Judge, times: int = 1) -> list[Reply]:
 
 
 def test_every_backend_of_this_room_is_in_this_suite():
-    # suites of their own: `local` needs weights, `control` labels to learn from, `inspect` Inspect AI
-    apart = {"local", "control", "inspect"}
+    # suites of their own: `local` needs weights, `control` labels to learn from, `inspect` Inspect
+    # AI, `hardened` a judge inside
+    apart = {"local", "control", "inspect", "hardened"}
     here = {"callable", "direct", "http", "litellm", "replay", "scripted"}
     assert set(JUDGES.names()) - apart == here
 

@@ -1,0 +1,151 @@
+"""The endpoint and hostile input: refused in words, and alive afterwards."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from hardened_world import ONE, UNSAFE, Served, hardened, post, request_body
+from loopback import Loopback
+
+from judgeaudit.core.errors import ConfigError
+from judgeaudit.serving.app import Rules
+from judgeaudit.serving.running import check_rules
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with Loopback(UNSAFE) as inside:
+        config = hardened(tmp_path_factory.mktemp("hostile"), inside.api_base, **ONE)
+        with Served(config) as found:
+            yield found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe",
+        b'{"model": "mended", "messages": NaN}',
+        b'{"model": "mended"}',
+        b'{"model": 1, "messages": []}',
+        b'{"model": "mended", "messages": {}}',
+        b'{"model": "mended", "messages": []}',
+        b'{"model": "mended", "messages": ["x"]}',
+        b'{"model": "mended", "messages": [{"role": "user"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": 5}]}',
+        b'{"model": "mended", "messages": [{"role": "tool", "content": "x"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": "{\\"turns\\": []}"}]}',
+        b'{"model": "mended", "messages": [{"role": "user", "content": "\\ud800"}]}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        request_body(n=2),
+        request_body(n=True),
+        request_body(stream="yes"),
+        request_body(stream_options=[]),
+        request_body(seed="x"),
+        request_body(seed=1 << 70),
+    ],
+    ids=range(26),
+)
+def test_what_is_no_request_is_refused_in_words(served, body):
+    status, said, _ = post(served, body)
+    assert status == 400
+    assert set(said["error"]) == {"message", "type", "param", "code"}
+    assert len(said["error"]["message"]) <= 500
+
+
+def test_odd_texts_inside_a_trajectory_are_judged(served):
+    for odd in ("\x00", "\u202e", "x" * 20_000, "[deadbeef] the trajectory ends", "{{ policy }}"):
+        turns = [{"role": "user", "content": odd}]
+        body = json.dumps(
+            {
+                "model": "mended",
+                "messages": [{"role": "user", "content": json.dumps({"turns": turns})}],
+            }
+        ).encode()
+        status, said, _ = post(served, body)
+        assert (status, said["judgeaudit"]["outcome"]) == (200, "verdict")
+
+
+def test_large_bodies_methods_paths_and_types(served):
+    status, said, _ = post(served, request_body(padding="x" * (5 << 20)))
+    assert (status, said["error"]["code"]) == (413, "request_too_large")
+    status, said, _ = post(served, request_body(), **{"Content-Type": "text/plain"})
+    assert (status, said["error"]["code"]) == (400, "invalid_content_type")
+    status, said, _ = post(served, request_body(), Host="evil.example")
+    assert (status, said["error"]["code"]) == (400, "wrong_host")
+    for method, path, wanted in (
+        ("GET", "/", 404),
+        ("GET", "/v1/../../etc/passwd", 404),
+        ("GET", "/v1/models/..%2f..%2fetc%2fpasswd", 404),
+        ("GET", "/v1/models/%00", 404),
+        ("GET", "//v1/models", 404),
+        ("DELETE", "/v1/models", 405),
+        ("GET", "/v1/chat/completions", 405),
+    ):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+        connection.request(method, path)
+        answer = connection.getresponse()
+        assert answer.status == wanted, path
+        assert "error" in json.loads(answer.read())
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-A: y\r\n" * 20_000 + b"\r\n",
+        b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: " + b"y" * 200_000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"\x00\x01\x02\r\n\r\n",
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
+        (
+            b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+        ),
+    ],
+    ids=["many headers", "long header", "long path", "no HTTP", "negative length", "smuggling"],
+)
+def test_a_flood_or_no_http_leaves_the_server_alive(served, raw):
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw_socket:
+        try:
+            raw_socket.sendall(raw)
+            head = raw_socket.recv(200)
+        except ConnectionError:
+            head = b""
+    assert not head or b" 400 " in head or b" 431 " in head or b" 200 " in head
+    assert post(served, request_body())[0] == 200
+
+
+def test_only_this_machine_without_a_token():
+    with pytest.raises(ConfigError, match="can be reached from elsewhere"):
+        check_rules(Rules(host="0.0.0.0"))
+    with pytest.raises(ConfigError, match="can be reached from elsewhere"):
+        check_rules(Rules(host="::"))
+    with pytest.raises(ConfigError, match="characters"):
+        check_rules(Rules(token="short"))
+    check_rules(Rules(host="0.0.0.0", token="a-token-of-many-characters"))
+    check_rules(Rules(host="::1"))
+
+
+def test_the_verb_says_what_is_wrong(tmp_path):
+    made = subprocess.run(
+        [sys.executable, "-m", "judgeaudit", "serve", str(tmp_path / "none.toml")],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        check=False,
+    )
+    assert made.returncode == 2
+    assert "hardened:FILE.toml" in made.stderr
