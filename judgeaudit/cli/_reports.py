@@ -21,7 +21,7 @@ class Reports:
 
     Parameters
     ----------
-    junit, jsonl, prometheus, sarif : path, optional
+    junit, jsonl, prometheus, sarif, markdown : path, optional
         Files.
     webhook : str, optional
         An address, `env:NAME`, or a file.
@@ -37,6 +37,7 @@ class Reports:
     jsonl: Path | None = None
     prometheus: Path | None = None
     sarif: Path | None = None
+    markdown: Path | None = None
     webhook: str | None = None
     token_env: str | None = None
     config: Path | None = None
@@ -71,6 +72,7 @@ class Reports:
             (self.jsonl, lambda: outputs.json_lines(found)),
             (self.prometheus, lambda: outputs.prometheus(found)),
             (self.sarif, lambda: sarif(found, self.config)),
+            (self.markdown, lambda: of_gate(found, md=True) + "\n"),
             (file, lambda: webhook.payload(found)),
         )
         troubles = [

@@ -101,6 +101,7 @@ def _gate(
     prometheus: Annotated[
         Path | None, typer.Option(help="Also write Prometheus text here.")
     ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write Markdown here.")] = None,
     webhook: Annotated[
         str | None,
         typer.Option(
@@ -136,7 +137,15 @@ def _gate(
         _rehearse(rehearse, config, as_json=as_json, md=md, quiet=quiet, plain=plain)
         return
     reports = Reports(
-        junit, jsonl, prometheus, sarif, webhook, webhook_token_env, config, github=github
+        junit=junit,
+        jsonl=jsonl,
+        prometheus=prometheus,
+        sarif=sarif,
+        markdown=markdown,
+        webhook=webhook,
+        token_env=webhook_token_env,
+        config=config,
+        github=github,
     )
     target = reports.target()
     rules = read_rules(config, baseline=baseline is not None)

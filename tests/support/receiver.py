@@ -42,7 +42,7 @@ class Receiver:
                 except OSError:
                     pass  # the sender went away
 
-            do_GET = do_POST
+            do_GET = do_POST  # noqa: N815
 
             def log_message(self, *_args: object) -> None:
                 pass
