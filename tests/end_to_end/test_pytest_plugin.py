@@ -171,7 +171,9 @@ def test_an_audit_is_a_test(project):
     assert "judgeaudit: fail: 0 of 1 bars pass, 1 fail, 0 inconclusive." in said
     assert re.search(r"fail: accuracy: 0\.5 \[.*\], at least 0\.9: the whole interval misses", said)
     assert "fail: verdicts: " in said
-    assert re.search(r"^SKIPPED .* judgeaudit: inconclusive: .*; about \d+ more items", said, re.M)
+    assert re.search(
+        r"^SKIPPED .* judgeaudit: inconclusive: .*; about \d+ more items", said, re.MULTILINE
+    )
     assert "unknown scripted judge 'nobody'" in said
     assert "the marker holds no bar" in said
     assert "did you mean 'accuracy'" in said
