@@ -10,7 +10,7 @@ set -euo pipefail
 
 HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 REPORTS="${NIGHT_REPORTS:-judgeaudit-reports}"
-VENV="${NIGHT_VENV:-${RUNNER_TEMP:-$HERE}/judgeaudit-venv}"
+VENV="${NIGHT_VENV:-${RUNNER_TEMP:-$HERE}/.venv-judgeaudit}"
 
 say() { printf '%s\n' "$*" >&2; }
 refuse() { say "nightly.sh: $*"; exit 2; }
