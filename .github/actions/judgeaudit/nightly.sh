@@ -117,6 +117,7 @@ night() {
     if [ "$code" != 0 ]; then finish "$code" "$(word "$code")"; fi
     kept=0
     judgeaudit history check --store "$NIGHT_STORE" --plain || kept=$?
+    case "$kept" in 2 | 3 | 130) finish "$kept" "$(word "$kept")" ;; esac
     judgeaudit history show --store "$NIGHT_STORE" --md >"$REPORTS/history.md"
   fi
   # a change that either finds is one; the history's first night has nothing to say, so the gate's word stands
