@@ -49,7 +49,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("run", "baseline", "code", "words"),
+    "case",
     [
         ("good", None, 0, "pass: 2 of 2 bars pass, 0 fail, 0 inconclusive."),
         ("empty", None, 3, "broken: No call of the run was answered: nothing can be decided."),
@@ -62,7 +62,8 @@ def runs(tmp_path_factory):
         ("good", "elsewhere", 2, "the two runs have no item in common"),
     ],
 )
-def test_how_a_gate_ends(runs, tmp_path, run, baseline, code, words):
+def test_how_a_gate_ends(runs, tmp_path, case):
+    run, baseline, code, words = case
     (tmp_path / "gate.toml").write_text(BOTH, encoding="utf-8")
     held = (
         ["--config", tmp_path / "gate.toml"] if baseline is None else ["--baseline", runs[baseline]]
