@@ -74,13 +74,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Decide the bars of a marked test before its body."""
-    result: Any = pyfuncitem.funcargs.get(_RESULT)
-    if result is not None:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Decide the bars of a marked test before its body; of a method of unittest's, too."""
+    if item.get_closest_marker(MARKER) is not None:
         from judgeaudit.pytest_plugin._auditing import decide
 
-        decide(pyfuncitem, result)
+        decide(item, getattr(item, "funcargs", {}).get(_RESULT))
     return (yield)
 
 

@@ -141,8 +141,10 @@ def of_marker(node: pytest.Item, runs: Runs, *, asked: bool) -> AuditResult:
     return result
 
 
-def decide(node: pytest.Item, result: AuditResult) -> None:
+def decide(node: pytest.Item, result: AuditResult | None) -> None:
     """Decide the bars of a test's marker, where it has any."""
+    if result is None:
+        _broken("only test functions and methods can be marked: this is neither")
     bars = _split(_arguments(node))[1]
     if set(bars) - {"inconclusive", "false_alarm_rate", "answered_at_least"}:
         gated(node, result, bars)

@@ -101,9 +101,10 @@ def test_no_expression_stands_in_a_command():
 
 
 def test_other_actions_are_pinned_to_a_commit():
-    """In what we tell others to copy; a tag can be moved by whoever holds the repository."""
-    text = (ROOT / "docs" / "howto" / "ci.md").read_text(encoding="utf-8")
-    used = re.findall(r"uses: (\S+)", text)
+    """In what we run and what we tell others to copy: a tag can be moved by whoever holds it."""
+    files = [ROOT / "docs" / "howto" / "ci.md", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    text = "".join(f.read_text(encoding="utf-8") for f in files)
+    used = [name for name in re.findall(r"uses: (\S+)", text) if not name.startswith("./")]
     assert used
     for name in used:
         assert re.search(r"@([0-9a-f]{40}|<commit>)$", name), name

@@ -14,6 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = '''
+import unittest
+
 import pytest
 
 def asks(messages):
@@ -88,6 +90,11 @@ def test_fixtures(judgeaudit_audit, judgeaudit_gate):
 def test_a_function_that_raises(judgeaudit_audit):
     judgeaudit_audit(raises, preset="quick", limit=16)
 
+class TestOld(unittest.TestCase):
+    @pytest.mark.judgeaudit(judge="scripted:always_safe", preset="quick", gate="gate.toml")
+    def test_a_method_of_unittest(self):
+        pass
+
 def test_is_left_alone():
     pass
 '''
@@ -105,6 +112,7 @@ WANTED = {
     "test_is_asked_once_for_both": "passed",
     "test_fixtures": "failed",
     "test_a_function_that_raises": "failed",
+    "test_a_method_of_unittest": "failed",
     "test_is_left_alone": "passed",
 }
 
