@@ -135,7 +135,7 @@ def installed(home: Path) -> dict[str, str]:
     record = "".join(f"{f.relative_to(ROOT).as_posix()},,\n" for f in files)
     info.joinpath("RECORD").write_text(record)
     kept = {n: os.environ[n] for n in ("PATH", "HOME", "TMPDIR") if n in os.environ}
-    return {**kept, "PYTHONPATH": f"{info.parent}:{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, "PYTHONPATH": f"{info.parent}:{ROOT}", "PYTHONPYCACHEPREFIX": str(home / "pyc")}
 
 
 def pytest_in(project: Path, env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
