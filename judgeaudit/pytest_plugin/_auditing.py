@@ -198,6 +198,12 @@ def _way(node: pytest.Item, bars: Mapping[str, Any]) -> str:
 
 def _rules(bars: Mapping[str, Any], baseline: Path | None) -> GateRules:
     """Read a gate file, and add the bars that were given by name."""
+    strange = list(_split(bars)[0])
+    if strange:
+        raise ConfigError(
+            f"{strange[0]}= is no bar",
+            mend=f"Bars end in _at_least or _at_most; beside them there are {', '.join(_OWN)}",
+        )
     own: list[Bar] = []
     for name, value in bars.items():
         for end, side in _ENDS:

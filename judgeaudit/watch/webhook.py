@@ -76,7 +76,7 @@ def target_of(text: str, token_env: str | None = None) -> Target | None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         host, parts = None, urlsplit("")
-    if parts.scheme not in {"http", "https"} or not host or not url.isascii() or " " in url:
+    if parts.scheme not in {"http", "https"} or not host or not _typed(url):
         raise ConfigError("the webhook's address is no http(s)://host/… address", where="--webhook")
     if parts.username is not None:
         raise ConfigError(
@@ -96,6 +96,11 @@ def target_of(text: str, token_env: str | None = None) -> Target | None:
             mend="Use https",
         )
     return Target(url, token)
+
+
+def _typed(url: str) -> bool:
+    # a line end or a space would end in an error that shows the whole address
+    return url.isascii() and url.isprintable() and " " not in url
 
 
 def _variable(name: str) -> str:

@@ -87,6 +87,9 @@ def test_fixtures(judgeaudit_audit, judgeaudit_gate):
     assert found.outcome == "pass"
     judgeaudit_gate(run, tpr_at_least=0.99)
 
+def test_a_bar_that_is_none(judgeaudit_gate):
+    judgeaudit_gate("base", accuracy=0.2)
+
 def test_a_function_that_raises(judgeaudit_audit):
     judgeaudit_audit(raises, preset="quick", limit=16)
 
@@ -111,6 +114,7 @@ WANTED = {
     "test_a_mistyped_bar": "failed",
     "test_is_asked_once_for_both": "passed",
     "test_fixtures": "failed",
+    "test_a_bar_that_is_none": "failed",
     "test_a_function_that_raises": "failed",
     "test_a_method_of_unittest": "failed",
     "test_is_left_alone": "passed",
@@ -185,6 +189,7 @@ def test_an_audit_is_a_test(project):
     assert "unknown scripted judge 'nobody'" in said
     assert "the marker holds no bar" in said
     assert "did you mean 'accuracy'" in said
+    assert "accuracy= is no bar" in said
     assert "During handling" not in said
     assert "test_judges.py" not in said.partition("test_errors _")[2].partition("____")[0]
     properties = {

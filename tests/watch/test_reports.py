@@ -213,6 +213,7 @@ def test_a_server_that_drips_is_left(worse):
         ("ftp://host/x", None, "no http"),
         ("https:///x", None, "no http"),
         ("https://host:99999/", None, "no http"),
+        ("https://host/t0ken\nx", None, "no http"),
         ("https://me:pw@host/x", None, "user name or password"),
         ("http://example.test/x", "TOKEN", "not sent over http"),
         ("https://host/x", "NOT_SET", "'NOT_SET' is not set"),

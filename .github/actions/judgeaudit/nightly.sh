@@ -67,11 +67,14 @@ finish() {
 }
 
 audit() {
-  local args=(audit --out "$OUT" --plain) more=()
+  local args=(audit --out "$OUT" --plain) word
   if [ -n "${NIGHT_CONFIG:-}" ]; then args+=(--config "$NIGHT_CONFIG"); fi
   if [ -n "${NIGHT_JUDGE:-}" ]; then args+=(--judge "$NIGHT_JUDGE"); fi
-  mapfile -t more <<<"${NIGHT_ARGUMENTS:-}"
-  for word in "${more[@]}"; do if [ -n "$word" ]; then args+=("$word"); fi; done
+  # a word a line, and nothing of it is expanded; `mapfile` is not in the bash of macOS
+  while IFS= read -r word; do
+    word="${word%$'\r'}"
+    if [ -n "$word" ]; then args+=("$word"); fi
+  done <<<"${NIGHT_ARGUMENTS:-}"
   judgeaudit "${args[@]}"
 }
 
