@@ -7,10 +7,15 @@ import io
 import os
 import sys
 from contextlib import suppress
+from typing import Final
 
 import typer
 
-__all__ = ["accept_any_text", "aside", "conclude", "hush"]
+__all__ = ["accept_any_text", "ascii_only", "aside", "conclude", "hush", "say"]
+
+_LATIN: Final = str.maketrans(
+    {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "·": "-"}
+)
 
 
 def accept_any_text() -> None:
@@ -26,14 +31,19 @@ def aside(text: str) -> None:
         typer.echo(text, err=True)
 
 
-def conclude(text: str, code: int) -> None:
-    """Print the end of a story and exit; the code is the story's, whoever reads it.
+def ascii_only(text: str) -> str:
+    r"""Write a text in the letters that every log shows.
 
-    Raises
-    ------
-    typer.Exit
-        Always, unless standard output cannot be written for another reason than a closed pipe.
+    Examples
+    --------
+    >>> ascii_only("0.1 – 0.2 … 판")
+    '0.1 - 0.2 ... \\ud310'
     """
+    return text.translate(_LATIN).encode("ascii", "backslashreplace").decode()
+
+
+def say(text: str) -> None:
+    """Print the end of a story, to whoever still reads it."""
     try:
         typer.echo(text)
     except BrokenPipeError:
@@ -42,6 +52,17 @@ def conclude(text: str, code: int) -> None:
         if error.errno != errno.EIO:  # a terminal that was closed: nobody reads any more
             raise
         hush()
+
+
+def conclude(text: str, code: int) -> None:
+    """Print the end of a story and exit; the code is the story's, whoever reads it.
+
+    Raises
+    ------
+    typer.Exit
+        Always, unless standard output cannot be written for another reason than a closed pipe.
+    """
+    say(text)
     raise typer.Exit(code)
 
 

@@ -12,6 +12,7 @@ from judgeaudit.cli._chosen import chosen, several
 
 if TYPE_CHECKING:
     from judgeaudit.core.seats import Seat
+    from judgeaudit.engine.progress import ProgressMode
 
 __all__ = ["add_to", "audit", "chosen"]
 
@@ -335,6 +336,12 @@ def audit(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=_RUN)
     ] = False,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="No bar and no colour, ASCII only: for logs.", rich_help_panel=_RUN
+        ),
+    ] = False,
 ) -> None:
     """Audit a judge: plan the calls, make them, score them, write the Judge Card.
 
@@ -347,40 +354,46 @@ def audit(
 
     if not quiet and any(split_judge(s.spec.judge)[0] == "litellm" for s in seats):
         typer.echo("loading LiteLLM, which takes some seconds", err=True)
+    shown = _out.ascii_only if plain else str
     if len(seats) > 1:
-        _panel(seats, plan_only=plan_only, quiet=quiet)
+        _panel(seats, plan_only=plan_only, quiet=quiet, plain=plain)
     spec = seats[0].spec
     if plan_only:
-        typer.echo(_words.of_plan(audit.prepare(spec)))
+        typer.echo(shown(_words.of_plan(audit.prepare(spec))))
         return
     ready = audit.settle(audit.prepare(spec))
     if not quiet:
-        _out.aside(_words.of_plan(ready))
-    result = audit.run(ready, show="quiet" if quiet else "auto")
-    _out.conclude(_words.of_result(result), result.exit_code)
+        _out.aside(shown(_words.of_plan(ready)))
+    result = audit.run(ready, show=_progress(quiet=quiet, plain=plain))
+    _out.conclude(shown(_words.of_result(result)), result.exit_code)
 
 
-def _panel(seats: Sequence[Seat], *, plan_only: bool, quiet: bool) -> NoReturn:
+def _progress(*, quiet: bool, plain: bool) -> ProgressMode:
+    return "quiet" if quiet else "plain" if plain else "auto"
+
+
+def _panel(seats: Sequence[Seat], *, plan_only: bool, quiet: bool, plain: bool) -> NoReturn:
     """Audit several judges side by side, and end."""
     from judgeaudit import panel
     from judgeaudit.cli import _out, _words
-    from judgeaudit.core.terminal import plain
+    from judgeaudit.core.terminal import plain as harmless
 
     ready = panel.gather(seats)
+    shown = _out.ascii_only if plain else str
     plans = "\n\n".join(_words.of_plan(one) for one in ready.ready)
     if plan_only:
-        _out.conclude(plans, 0)
+        _out.conclude(shown(plans), 0)
     if not quiet:
-        _out.aside(plans)
-    ended = panel.run(ready, show="quiet" if quiet else "auto")
+        _out.aside(shown(plans))
+    ended = panel.run(ready, show=_progress(quiet=quiet, plain=plain))
     told = [
-        f"== {plain(end.judge)}\n{_words.of_result(end.result)}"
+        f"== {harmless(end.judge)}\n{_words.of_result(end.result)}"
         for end in ended.ends
         if end.result is not None
     ]
     if told:
-        typer.echo("\n\n".join(told))
+        typer.echo(shown("\n\n".join(told)))
     for end in ended.ends:
         if end.error is not None:
-            _out.aside(plain(f"judgeaudit: {end.judge}: {end.error}"))
+            _out.aside(harmless(f"judgeaudit: {end.judge}: {end.error}"))
     raise typer.Exit(ended.exit_code)

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
 import typer
 
 from judgeaudit.cli import _out
+from judgeaudit.cli._reports import Reports
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from judgeaudit.watch.gating import GateResult
+    from judgeaudit.watch.webhook import Target
+
+T = TypeVar("T", bound="BaseModel")
+T_contra = TypeVar("T_contra", contravariant=True)
 
 __all__ = ["add_to", "history"]
+
+
+class Words(Protocol[T_contra]):
+    """What says a result in words; its first line alone is the answer."""
+
+    def __call__(self, found: T_contra, *, md: bool = False) -> str:
+        """Say it, as text or as Markdown."""
+        ...
+
 
 history = typer.Typer(no_args_is_help=True)
 
 _Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 _Md = Annotated[bool, typer.Option("--md", help="As Markdown.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line.")]
+_Plain = Annotated[
+    bool, typer.Option("--plain", help="ASCII only, for logs; there is no colour or frame anyway.")
+]
 _Alpha = Annotated[
     float,
     typer.Option(min=1e-6, max=0.5, help="Chance of a false alarm, all figures together."),
@@ -43,6 +62,8 @@ def _compare(
     alpha: _Alpha = 0.05,
     as_json: _Json = False,
     md: _Md = False,
+    quiet: _Quiet = False,
+    plain: _Plain = False,
 ) -> None:
     """Compare two runs on common items: what moved, by more than chance, and why.
 
@@ -53,7 +74,7 @@ def _compare(
     from judgeaudit.watch.words import of_comparison
 
     found = compare(first, second, alpha=alpha)
-    typer.echo(found.model_dump_json(indent=1) if as_json else of_comparison(found, md=md))
+    _out.say(_told(found, of_comparison, as_json=as_json, md=md, quiet=quiet, plain=plain))
 
 
 def _gate(
@@ -75,19 +96,35 @@ def _gate(
     as_json: _Json = False,
     md: _Md = False,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Also write SARIF 2.1.0 here.")] = None,
     jsonl: Annotated[Path | None, typer.Option(help="Also write JSON lines here.")] = None,
     prometheus: Annotated[
         Path | None, typer.Option(help="Also write Prometheus text here.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write Markdown here.")] = None,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|FILE",
+            help="Also post the result as JSON, or write it to a file. env:NAME takes the address "
+            "from a variable.",
+        ),
+    ] = None,
+    webhook_token_env: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Variable that holds the webhook's bearer token."),
     ] = None,
     github: Annotated[
         bool,
         typer.Option(help="Annotate, and add to the step summary ($GITHUB_STEP_SUMMARY)."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print one line.")] = False,
+    quiet: _Quiet = False,
+    plain: _Plain = False,
 ) -> None:
     """Decide bars on a run: exit 0 pass, 1 fail, 4 inconclusive.
 
-    What is undefined never passes. 2: it cannot be decided as asked; 3: no call was answered.
+    What is undefined never passes. 2: it cannot be decided as asked; 3: no call was answered, or
+    it passes but a file that was asked for cannot be written.
     """
     from judgeaudit.core.errors import ConfigError
     from judgeaudit.watch.gating import gate
@@ -97,48 +134,62 @@ def _gate(
     if (run is None) == (rehearse is None):
         raise ConfigError("gate needs either a RUN or --rehearse HISTORY", mend="Name one of them")
     if rehearse is not None:
-        _rehearse(rehearse, config, as_json=as_json, md=md)
+        _rehearse(rehearse, config, as_json=as_json, md=md, quiet=quiet, plain=plain)
         return
+    reports = Reports(
+        junit=junit,
+        jsonl=jsonl,
+        prometheus=prometheus,
+        sarif=sarif,
+        markdown=markdown,
+        webhook=webhook,
+        token_env=webhook_token_env,
+        config=config,
+        github=github,
+    )
+    target = reports.target()
     rules = read_rules(config, baseline=baseline is not None)
     found = gate(run or Path(), rules, baseline=baseline)
-    _write(found, junit=junit, jsonl=jsonl, prometheus=prometheus)
-    text = found.model_dump_json(indent=1) if as_json else of_gate(found, md=md)
-    if quiet and not as_json:
-        text = f"{found.outcome}: {found.sentence}"
-    if github:
-        from judgeaudit.watch.outputs import workflow_commands
-
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
-        if summary:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(of_gate(found, md=True) + "\n")
-        # on standard error, where GitHub reads them too, and a JSON answer stays whole
-        _out.aside(workflow_commands(found).rstrip())
-    _out.conclude(text, found.exit_code)
+    # the verdict first: no file and no receiver may keep it from being read
+    _out.say(_told(found, of_gate, as_json=as_json, md=md, quiet=quiet, plain=plain))
+    raise typer.Exit(_reported(found, reports, target))
 
 
-def _rehearse(folder: Path, config: Path | None, *, as_json: bool, md: bool) -> None:
+def _reported(found: GateResult, reports: Reports, target: Target | None) -> int:
+    """Write what was asked for, say what failed, and return the code to exit with."""
+    from judgeaudit.core.terminal import plain
+    from judgeaudit.watch.outputs import workflow_commands
+    from judgeaudit.watch.webhook import payload, post
+
+    # on standard error, where GitHub reads them too, and a JSON answer stays whole
+    if reports.github and (lines := workflow_commands(found).rstrip()):
+        _out.aside(lines)
+    troubles = reports.write(found, target)
+    posted = None if target is None else post(target, payload(found))
+    for said in (*troubles, *filter(None, (posted,))):
+        _out.aside(f"judgeaudit: {plain(said)}")
+    # a regression is never hidden by a full disk; a report that is lacking is never a pass
+    return 3 if troubles and found.exit_code != 1 else found.exit_code
+
+
+def _told(found: T, words: Words[T], *, as_json: bool, md: bool, quiet: bool, plain: bool) -> str:
+    """Lay a result out as it was asked for."""
+    if as_json:
+        return found.model_dump_json(indent=1)
+    text = words(found).split("\n", 1)[0] if quiet else words(found, md=md)
+    return _out.ascii_only(text) if plain else text
+
+
+def _rehearse(
+    folder: Path, config: Path | None, *, as_json: bool, md: bool, quiet: bool, plain: bool
+) -> None:
     from judgeaudit.watch.rehearse import rehearse
     from judgeaudit.watch.rules import read_rules
     from judgeaudit.watch.store import History
     from judgeaudit.watch.words import of_rehearsal
 
     found = rehearse(History(folder), read_rules(config, baseline=True))
-    typer.echo(found.model_dump_json(indent=1) if as_json else of_rehearsal(found, md=md))
-
-
-def _write(
-    found: GateResult, *, junit: Path | None, jsonl: Path | None, prometheus: Path | None
-) -> None:
-    from judgeaudit.watch import outputs
-
-    for path, make in (
-        (junit, outputs.junit),
-        (jsonl, outputs.json_lines),
-        (prometheus, outputs.prometheus),
-    ):
-        if path is not None:
-            path.write_text(make(found), encoding="utf-8")
+    _out.say(_told(found, of_rehearsal, as_json=as_json, md=md, quiet=quiet, plain=plain))
 
 
 @history.command("add")
@@ -152,18 +203,32 @@ def _add(run: _Run, *, store: _Store) -> None:
 
 
 @history.command("show")
-def _show(*, store: _Store, alpha: _Alpha = 0.05, as_json: _Json = False, md: _Md = False) -> None:
+def _show(
+    *,
+    store: _Store,
+    alpha: _Alpha = 0.05,
+    as_json: _Json = False,
+    md: _Md = False,
+    quiet: _Quiet = False,
+    plain: _Plain = False,
+) -> None:
     """Show all nights since the baseline, and whether the judge changed."""
     from judgeaudit.watch.monitor import watch
     from judgeaudit.watch.store import History
     from judgeaudit.watch.words import of_history
 
     found = watch(History(store), alpha=alpha)
-    typer.echo(found.model_dump_json(indent=1) if as_json else of_history(found, md=md))
+    _out.say(_told(found, of_history, as_json=as_json, md=md, quiet=quiet, plain=plain))
 
 
 @history.command("check")
-def _check(*, store: _Store, alpha: _Alpha = 0.05, as_json: _Json = False) -> None:
+def _check(
+    *,
+    store: _Store,
+    alpha: _Alpha = 0.05,
+    as_json: _Json = False,
+    plain: _Plain = False,
+) -> None:
     """Exit 1 if the judge changed since the baseline, 4 without one or a night since, else 0."""
     from judgeaudit.watch.monitor import watch
     from judgeaudit.watch.store import History
@@ -172,8 +237,8 @@ def _check(*, store: _Store, alpha: _Alpha = 0.05, as_json: _Json = False) -> No
     found = watch(History(store), alpha=alpha)
     nothing = found.baseline is None or len(found.nights) < 2
     code = 1 if found.first_alarm is not None else 4 if nothing else 0
-    said = of_history(found).split("\n", 1)[0]
-    _out.conclude(found.model_dump_json(indent=1) if as_json else said, code)
+    said = _told(found, of_history, as_json=as_json, md=False, quiet=True, plain=plain)
+    _out.conclude(said, code)
 
 
 @history.command("pin")

@@ -11,7 +11,7 @@ from judgeaudit.core.terminal import plain
 from judgeaudit.watch.deciding import Check
 from judgeaudit.watch.gating import GateResult
 
-__all__ = ["json_lines", "junit", "prometheus", "workflow_commands"]
+__all__ = ["json_lines", "junit", "prometheus", "told", "workflow_commands"]
 
 _ODD: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LEVEL: Final = {"fail": "error", "inconclusive": "warning"}
@@ -47,8 +47,8 @@ def junit(found: GateResult) -> str:
         )
         if check.outcome != "pass":
             tag = "failure" if check.outcome == "fail" else "error"
-            told = ET.SubElement(case, tag, message=_xml(check.why), type=check.outcome)
-            told.text = _xml(_line(check))
+            trouble = ET.SubElement(case, tag, message=_xml(check.why), type=check.outcome)
+            trouble.text = _xml(told(check))
     if broken:
         case = ET.SubElement(
             suite, "testcase", classname="judgeaudit.gate", name="answers", time="0"
@@ -60,7 +60,8 @@ def junit(found: GateResult) -> str:
     return ET.tostring(whole, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _line(check: Check) -> str:
+def told(check: Check) -> str:
+    """Say in one line what was decided of a bar, and why."""
     value = "undefined" if check.value is None else f"{check.value:.4g}"
     ends = "" if check.low is None else f" [{check.low:.4g}, {check.high:.4g}]"
     return f"{check.name}: {value}{ends}, {check.bar}: {check.why}"
@@ -69,7 +70,7 @@ def _line(check: Check) -> str:
 def workflow_commands(found: GateResult) -> str:
     """Write workflow commands that GitHub shows beside a change."""
     lines = [
-        f"::{_LEVEL[c.outcome]} title=judgeaudit {_property(c.name)}::{_message(_line(c))}"
+        f"::{_LEVEL[c.outcome]} title=judgeaudit {_property(c.name)}::{_message(told(c))}"
         for c in found.checks
         if c.outcome != "pass"
     ]
