@@ -154,8 +154,12 @@ def audit(
         str | None,
         typer.Option(help="Pinned revision of a corpus on a hub.", rich_help_panel=_WHAT),
     ] = None,
+    only_items: Annotated[
+        Path | None,
+        typer.Option(help="File of item keys, one a line: ask only these.", rich_help_panel=_WHAT),
+    ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="quick, default or paper.", rich_help_panel=_HOW)
+        str | None, typer.Option(help="quick, default, paper or nightly.", rich_help_panel=_HOW)
     ] = None,
     base_repeats: Annotated[
         int | None,

@@ -23,7 +23,9 @@ _Alpha = Annotated[
     float,
     typer.Option(min=1e-6, max=0.5, help="Chance of a false alarm, all figures together."),
 ]
-_Store = Annotated[Path, typer.Option(help="Folder of the history.")]
+_Store = Annotated[
+    str, typer.Option(help="Folder of the history, or an address (s3://bucket/nights).")
+]
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, or its ledger.")]
 
 
@@ -69,7 +71,7 @@ def _gate(
         typer.Option(help="gate.toml; without it, a baseline's verdicts and errors are checked."),
     ] = None,
     rehearse: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="HISTORY", help="No run: try the gate on the nights of a history."),
     ] = None,
     as_json: _Json = False,
@@ -117,7 +119,7 @@ def _gate(
     _out.conclude(text, found.exit_code)
 
 
-def _rehearse(folder: Path, config: Path | None, *, as_json: bool, md: bool) -> None:
+def _rehearse(folder: str, config: Path | None, *, as_json: bool, md: bool) -> None:
     from judgeaudit.watch.rehearse import rehearse
     from judgeaudit.watch.rules import read_rules
     from judgeaudit.watch.store import History

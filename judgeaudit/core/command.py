@@ -40,7 +40,7 @@ def flag_of(name: str) -> str:
 
 
 # Left out where not asked for, so that runs made before these were there keep their folders.
-_LATER: Final = ("logprobs", "until")
+_LATER: Final = ("logprobs", "until", "only_items")
 
 
 def command_of(spec: AuditSpec) -> str:
