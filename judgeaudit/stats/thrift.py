@@ -44,21 +44,16 @@ class Sample:
         Base calls of the baseline, which had no part in choosing the anchors.
     weights : array of float
         Items of the corpus that each anchor stands for: 1 / the chance that it was drawn.
-    clusters : array of int
-        Cluster of each.
     """
 
     gold: IntArray1D
     unsafe: IntArray1D
     valid: IntArray1D
     weights: FloatArray1D
-    clusters: IntArray1D
 
     def part(self, at: slice | IntArray1D | NDArray[np.bool_]) -> Sample:
         """Keep some anchors."""
-        return Sample(
-            self.gold[at], self.unsafe[at], self.valid[at], self.weights[at], self.clusters[at]
-        )
+        return Sample(self.gold[at], self.unsafe[at], self.valid[at], self.weights[at])
 
     @property
     def wrong(self) -> IntArray1D:
@@ -196,9 +191,9 @@ def look(
         worse = float(weights @ gaps / weights.sum())
         # scaled so that trials are as many as anchors: sizes then carry the weights
         scaled = weights / weights.mean()
-        inner = adjusted_t(
-            cluster_sums(gaps * scaled, sample.clusters[both], scaled), level=1 - 2 * alpha
-        )
+        # anchors were drawn one by one, and the figure is this corpus's: they are the units
+        sums = cluster_sums(gaps * scaled, np.arange(gaps.size), scaled)
+        inner = adjusted_t(sums, level=1 - 2 * alpha)
         if not isinstance(inner, Undefined):
             low, high = inner.low, inner.high
     outcome: Outcome = "undecided"

@@ -20,7 +20,10 @@ from judgeaudit.watch.sides import Side, load
 __all__ = ["Anchor", "Anchors", "facts_of", "freeze", "prompts_of", "read_anchors"]
 
 _LAYOUT: Final = "judgeaudit anchors 1"
-_SIZES: Final = (20, 30, 45, 70, 100, 150, 220, 330, 500, 750, 1100, 1700, 2500)
+_SIZES: Final = (
+    *(20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 160, 190, 230, 280, 340, 400, 500, 600),
+    *(750, 900, 1100, 1400, 1700, 2100, 2500),
+)
 
 
 class Anchor(Record):
@@ -32,8 +35,6 @@ class Anchor(Record):
         The item.
     gold : int
         1 UNSAFE, 0 SAFE, -1 none.
-    cluster : int
-        Of the baseline's table.
     weight : float
         Items of the corpus that it stands for.
     unsafe, valid : int
@@ -44,7 +45,6 @@ class Anchor(Record):
 
     key: str
     gold: int
-    cluster: int
     weight: float
     unsafe: int
     valid: int
@@ -120,7 +120,7 @@ class Anchors(Record):
             return np.array([getattr(a, name) for a in self.anchors], dtype=np.int64)
 
         weights = np.array([a.weight for a in self.anchors], dtype=np.float64)
-        return Sample(ints("gold"), ints("unsafe"), ints("valid"), weights, ints("cluster"))
+        return Sample(ints("gold"), ints("unsafe"), ints("valid"), weights)
 
     def begin_of(self, look: int) -> int:
         """Return how many anchors were asked before a look."""
@@ -188,13 +188,12 @@ def freeze(
         base.unsafe,
         base.valid,
         np.ones(table.n_items),
-        table.clusters,
     )
 
     def design(n: int) -> tuple[IntArray1D, Sample, tuple[int, ...]]:
         at, weights = draw(split[there], table.gold[there].astype(np.int64), order[there], n)
         part = every.part(there[at])
-        sample = Sample(part.gold, part.unsafe, part.valid, weights, part.clusters)
+        sample = Sample(part.gold, part.unsafe, part.valid, weights)
         ends = tuple(max(1, round(f * at.size)) for f in FRACTIONS)
         return there[at], sample, ends
 
@@ -231,7 +230,6 @@ def freeze(
             Anchor(
                 key=k,
                 gold=int(sample.gold[j]),
-                cluster=int(sample.clusters[j]),
                 weight=float(sample.weights[j]),
                 unsafe=int(sample.unsafe[j]),
                 valid=int(sample.valid[j]),
