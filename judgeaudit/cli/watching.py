@@ -199,3 +199,73 @@ def _expire(*, store: _Store) -> None:
 
     History(store).expire()
     typer.echo("no baseline is pinned")
+
+
+@history.command("list")
+def _list(*, store: _Store, as_json: _Json = False) -> None:
+    """List all nights, and which of them is or was the baseline."""
+    import json
+
+    from judgeaudit.core.terminal import plain
+    from judgeaudit.watch.store import History
+
+    kept = History(store)
+    nights, baselines = kept.nights(), kept.baselines()
+    if as_json:
+        rows = [
+            {
+                "night": n.number,
+                "ended": n.ended,
+                "run": n.run,
+                "anchors": int((n.valid > 0).sum()),
+                "served": n.facts.get("served", []),
+                "baselines": [
+                    {"pinned": b.pinned, "expired": b.expired or None, "note": b.note}
+                    for b in baselines
+                    if b.night == n.number
+                ],
+            }
+            for n in nights
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for n in nights:
+        marks = [
+            (f"baseline until {b.expired}" if b.expired else "BASELINE")
+            + (f" ({b.note})" if b.note else "")
+            for b in baselines
+            if b.night == n.number
+        ]
+        served = ", ".join(n.facts.get("served", []))
+        words = f"{n.number:>4}  {n.ended or '-':20}  {n.run}  {served}  {'; '.join(marks)}"
+        typer.echo(plain(words).rstrip())
+
+
+@history.command("page")
+def _page(
+    *,
+    store: _Store,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="HTML file, which needs no network.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="The plots alone.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Every night as a row.")] = None,
+    title: Annotated[str, typer.Option(help="Printed above.")] = "Has the judge changed?",
+    alpha: _Alpha = 0.05,
+) -> None:
+    """Draw a history: evidence, confidence sequence, rates, alarms, baselines, and what changed."""
+    from judgeaudit.core.errors import ConfigError
+    from judgeaudit.watch import trend
+    from judgeaudit.watch.store import History
+
+    if out is None and svg is None and csv is None:
+        raise ConfigError("nothing to write", mend="Give -o trend.html, --svg FILE or --csv FILE")
+    told = trend.tell(History(store), alpha=alpha)
+    for path, make in (
+        (out, lambda: trend.to_html(told, title=title)),
+        (svg, lambda: trend.to_svg(told, title=title)),
+        (csv, lambda: trend.to_csv(told)),
+    ):
+        if path is not None:
+            path.write_text(make(), encoding="utf-8")
+            typer.echo(f"written to {path}")
