@@ -17,7 +17,10 @@ __all__ = ["keep_listed", "read_keys", "write_keys"]
 
 def write_keys(path: Path, keys: Iterable[str]) -> None:
     """Write a key a line; one that is not plain, as a JSON string."""
-    lines = [k if k.isprintable() and k == k.strip() and k[:1] not in '"#' else json.dumps(k) for k in keys]
+    lines = [
+        k if k.isprintable() and k == k.strip() and k[:1] not in '"#' else json.dumps(k)
+        for k in keys
+    ]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 

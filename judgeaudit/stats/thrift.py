@@ -17,6 +17,7 @@ from judgeaudit.stats._types import FloatArray1D, IntArray1D, Undefined
 from judgeaudit.stats.adjusted_t import adjusted_t
 from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.exchange import Blocks, changed
+from judgeaudit.stats.intervals import clopper_pearson_upper, kish_number
 
 __all__ = ["FRACTIONS", "SPENT", "Foreseen", "Look", "Sample", "draw", "foresee", "look"]
 
@@ -195,7 +196,7 @@ def look(
         sums = cluster_sums(gaps * scaled, np.arange(gaps.size), scaled)
         inner = adjusted_t(sums, level=1 - 2 * alpha)
         if not isinstance(inner, Undefined):
-            low, high = inner.low, inner.high
+            low, high = inner.low, max(inner.high, _exact_high(worse, scaled, alpha))
     outcome: Outcome = "undecided"
     if least <= alpha / 2:
         outcome = "fail"
@@ -203,6 +204,15 @@ def look(
         outcome = "pass"
     n = int(np.count_nonzero((sample.valid > 0) & (valid > 0)))
     return Look(outcome, moved, more, alpha, worse, low, high, n)
+
+
+def _exact_high(worse: float, weights: FloatArray1D, alpha: float) -> float:
+    """Bound a worsening from above as if it were so many anchors that turned, and no others.
+
+    A t interval is too short where few anchors turn: one of 90 does not rule out 6 in 100.
+    """
+    n = kish_number(weights)
+    return clopper_pearson_upper(min(max(0.0, worse), 1.0) * n, n, level=1 - alpha)
 
 
 def _rates(marks: IntArray1D, calls: IntArray1D) -> FloatArray1D:

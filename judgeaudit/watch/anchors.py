@@ -135,7 +135,7 @@ def freeze(
     alpha: float = 0.05,
     calls: int = 1,
     items: int | None = None,
-    nights: int = 200,
+    nights: int = 400,
     seed: int = 0,
 ) -> Anchors:
     """Choose the anchors of all nights to come, as few as the wanted power needs.
@@ -210,8 +210,11 @@ def freeze(
             seed=seed,
         )
 
+    # a simulated share that happens to reach the power has not shown it
+    wanted = power + (power * (1 - power) / nights) ** 0.5
+
     def enough(n: int) -> bool:
-        return tried(n, drift).fails >= power and tried(n, 0.0).passes >= power
+        return tried(n, drift).fails >= wanted and tried(n, 0.0).passes >= wanted
 
     n = items or _least([s for s in _SIZES if s < there.size] + [int(there.size)], enough)
     at, sample, ends = design(n)
@@ -243,9 +246,7 @@ def freeze(
         wordings=_wordings(side, prompts, first),
         facts=facts_of(side),
         foretold=tuple(
-            Foretold(
-                planted=p, fails=f.fails, passes=f.passes, calls=f.calls, nights=f.nights
-            )
+            Foretold(planted=p, fails=f.fails, passes=f.passes, calls=f.calls, nights=f.nights)
             for p in (0.0, drift)
             for f in [tried(n, p)]
         ),

@@ -199,9 +199,14 @@ def changed_values(
     for d in differences(dict(before["judge"]), dict(now["judge"])):
         what = _JUDGE.get(d.path, d.path.replace("decoding.", "parameter "))
         out.append(Cause(kind="judge", what=what, before=_said(d.old), after=_said(d.new)))
-    for key, what in (("served", "served model"), ("fingerprints", "fingerprint of the served model")):
+    for key, what in (
+        ("served", "served model"),
+        ("fingerprints", "fingerprint of the served model"),
+    ):
         if before[key] != now[key]:
-            out.append(Cause(kind="judge", what=what, before=_set(before[key]), after=_set(now[key])))
+            out.append(
+                Cause(kind="judge", what=what, before=_set(before[key]), after=_set(now[key]))
+            )
     if before["corpus"] != now["corpus"]:
         for d in differences(dict(before["corpus"]), dict(now["corpus"])):
             what = f"corpus {d.path}"

@@ -179,9 +179,7 @@ class History:
                 _pin(db, heads[mark["ledger_head"]], mark["at"], mark["note"])
         return db
 
-    def add(
-        self, side: Side, *, only: Collection[str] | None = None, nightly: bool = False
-    ) -> int:
+    def add(self, side: Side, *, only: Collection[str] | None = None, nightly: bool = False) -> int:
         """Add a run; the first one's items become the anchors, and its night the baseline.
 
         Parameters

@@ -64,7 +64,10 @@ def tell(history: History, *, alpha: float = 0.05) -> Told:
     changed: list[_Changed] = []
     for one, two in zip(found.nights, found.nights[1:], strict=False):
         for key, words in FACTS.items():
-            before, after = by_number[one.number].facts.get(key), by_number[two.number].facts.get(key)
+            before, after = (
+                by_number[one.number].facts.get(key),
+                by_number[two.number].facts.get(key),
+            )
             if before != after:
                 mark = changed[-1].mark if changed and changed[-1].night == two.number else ""
                 mark = mark or _letter(len({c.mark for c in changed}))
@@ -135,7 +138,7 @@ def _series(told: Told) -> list[tuple[Series, str, tuple[tuple[str, str], ...]]]
         "nights": numbers,
         "alarms": tuple(k for k, n in enumerate(nights) if n.alarm),
         "moments": moments,
-        "ends": tuple(_end(n) for n in (nights[0], nights[-1])),
+        "ends": (_end(nights[0], told.found.baseline), _end(nights[-1])),
     }
     alarms = [str(n.number) for n in nights if n.alarm]
     said = f"Alarms on nights {_list(alarms)}." if alarms else "No alarm."
@@ -187,7 +190,7 @@ def _series(told: Told) -> list[tuple[Series, str, tuple[tuple[str, str], ...]]]
             (
                 ("first", "verdicts moved"),
                 ("second", "more are wrong"),
-                ("bar", "alarm"),
+                ("bar", "bar of an alarm"),
                 *marked,
             ),
         ),
@@ -210,8 +213,10 @@ def _list(numbers: Sequence[str]) -> str:
     return f"{shown} and {len(numbers) - 12} more" if len(numbers) > 12 else shown
 
 
-def _end(n: NightSeen) -> str:
+def _end(n: NightSeen, baseline: int | None = None) -> str:
     day = clean(n.ended)[:10]
+    if n.number == baseline:
+        return f"night {n.number}, the baseline{f', {day}' if day else ''}"
     return f"night {n.number}{f', {day}' if day else ''}"
 
 

@@ -148,7 +148,9 @@ def of_gate(found: GateResult, *, md: bool = False) -> str:
     ]
     table = (head, [_of_check(c) for c in found.checks])
     said = f"{found.outcome}: {found.sentence}"
-    return page("Gate", said, table, ("Since the baseline", causes_in_words(found.causes)), tail, md=md)
+    return page(
+        "Gate", said, table, ("Since the baseline", causes_in_words(found.causes)), tail, md=md
+    )
 
 
 def of_history(found: Watched, *, md: bool = False) -> str:

@@ -115,7 +115,9 @@ def monitor_table(histories, sizes=SIZES, kinds=(*DRIFTS, "slow")):
         for kind in kinds:
             share, night = history_rates(size, kind, histories)
             if kind == "none":
-                high = binomtest(round(share * histories), histories).proportion_ci(method="exact")[1]
+                high = binomtest(round(share * histories), histories).proportion_ci(method="exact")[
+                    1
+                ]
                 cells.append(f"{share:.1%} (at most {high:.1%})")
             else:
                 cells.append(f"{share:.0%}" + ("" if night is None else f", night {night:.0f}"))

@@ -78,7 +78,7 @@ def world(data, api_base, out, **more):
     )
 
 
-def over_http(data, out, *, kinds=DRIFTS, nights=200, **more):
+def over_http(data, out, *, kinds=DRIFTS, nights=400, **more):
     """Audit in full, freeze anchors, and ask a night of each kind; yield (name, what came of it)."""
     with Loopback(keep=False) as server:
         spec = world(data, server.api_base, Path(out) / "full", **more)
@@ -113,9 +113,7 @@ def one_simulated(rng, n_items, n_anchors, ends, kind, drift):
     at, weights = draw(
         (reworded > 0) & (reworded < REWORDED), gold.astype(int), rng.random(n_items), n_anchors
     )
-    sample = Sample(
-        gold[at].astype(np.int64), unsafe(bad, 5, gold)[at], five[at], weights
-    )
+    sample = Sample(gold[at].astype(np.int64), unsafe(bad, 5, gold)[at], five[at], weights)
     tonight = unsafe(rng.binomial(1, after[at]), 1, gold[at])
     for end, share in zip(ends, SPENT, strict=True):
         found = look(
