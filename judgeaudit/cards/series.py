@@ -129,9 +129,9 @@ def _body(s: Series, top: float = 0.0) -> list[str]:
     for line in s.lines:
         body += _line(line, x, y)
     for k in s.alarms:
-        at, peak = x(k), top + _HEIGHT - _BOTTOM - 14
+        peak = top + _HEIGHT - _BOTTOM - 14
         body.append(
-            f'<path class="alarm" d="M{at:.1f} {peak:.1f}l6 11h-12z"><title>'
+            f'<path class="alarm" d="M{x(k):.1f} {peak:.1f}l6 11h-12z"><title>'
             f"alarm on night {s.nights[k]}</title></path>"
         )
     foot = top + _HEIGHT - 8

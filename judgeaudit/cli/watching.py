@@ -261,11 +261,14 @@ def _page(
     if out is None and svg is None and csv is None:
         raise ConfigError("nothing to write", mend="Give -o trend.html, --svg FILE or --csv FILE")
     told = trend.tell(History(store), alpha=alpha)
-    for path, make in (
-        (out, lambda: trend.to_html(told, title=title)),
-        (svg, lambda: trend.to_svg(told, title=title)),
-        (csv, lambda: trend.to_csv(told)),
-    ):
-        if path is not None:
-            path.write_text(make(), encoding="utf-8")
-            typer.echo(f"written to {path}")
+    if out is not None:
+        _saved(out, trend.to_html(told, title=title))
+    if svg is not None:
+        _saved(svg, trend.to_svg(told, title=title))
+    if csv is not None:
+        _saved(csv, trend.to_csv(told))
+
+
+def _saved(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    typer.echo(f"written to {path}")

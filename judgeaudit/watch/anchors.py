@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from judgeaudit.audit import LEDGER
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.hashing import sha256_of, stable_seed
+from judgeaudit.core.hashing import stable_seed
 from judgeaudit.core.records._base import Record
 from judgeaudit.stats._types import IntArray1D
 from judgeaudit.stats.thrift import FRACTIONS, Foreseen, Sample, draw, foresee
@@ -211,10 +211,10 @@ def freeze(
         )
 
     # a simulated share that happens to reach the power has not shown it
-    wanted = power + (power * (1 - power) / nights) ** 0.5
+    wanted: float = power + (power * (1 - power) / nights) ** 0.5
 
     def enough(n: int) -> bool:
-        return tried(n, drift).fails >= wanted and tried(n, 0.0).passes >= wanted
+        return min(tried(n, drift).fails, tried(n, 0.0).passes) >= wanted
 
     n = items or _least([s for s in _SIZES if s < there.size] + [int(there.size)], enough)
     at, sample, ends = design(n)
@@ -253,7 +253,7 @@ def freeze(
     )
 
 
-def _least(sizes: list[int], enough: Any) -> int:
+def _least(sizes: list[int], enough: Callable[[int], bool]) -> int:
     """Return the first size that is enough, or the last; more anchors never find less."""
     low, high = 0, len(sizes) - 1
     while low < high:
@@ -307,7 +307,8 @@ def prompts_of(ledger: Path, keys: Iterable[str]) -> dict[tuple[str, int], dict[
     """Read the identity of each prompt of a run: (condition, wording) -> item -> hash."""
     from judgeaudit.engine.ledger import Ledger
 
-    wanted, out = set(keys), {}
+    wanted = set(keys)
+    out: dict[tuple[str, int], dict[str, str]] = {}
     with Ledger.open_readonly(ledger) as view:
         rows = view.connection.execute(
             "SELECT o.condition, o.wording, i.key, lower(hex(e.prompt_sha256)) FROM cells e "
@@ -362,8 +363,3 @@ def read_anchors(path: Path) -> Anchors:
             f"is of layout {made.layout!r}, not {_LAYOUT!r}", where=str(path), mend="Freeze again"
         )
     return made
-
-
-def digest_of(anchors: Anchors) -> str:
-    """Return what names a design."""
-    return sha256_of(anchors.model_dump(mode="json"))[:12]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -20,9 +21,18 @@ from judgeaudit.watch.anchors import Anchors, facts_of, prompts_of
 from judgeaudit.watch.causes import Cause, causes_of, changed_values
 from judgeaudit.watch.sides import Side, load
 
-__all__ = ["EXIT", "Asked", "LookSeen", "NightResult", "Reworded", "ask", "look_folder"]
+__all__ = ["EXIT", "Asked", "Ending", "LookSeen", "NightResult", "Reworded", "ask", "look_folder"]
 
-EXIT = {"pass": 0, "fail": 1, "broken": 3, "inconclusive": 4, "interrupted": 130}
+Ending = Literal["pass", "fail", "inconclusive", "broken", "interrupted"]
+"""How a night may end."""
+
+EXIT: Final[dict[Ending, int]] = {
+    "pass": 0,
+    "fail": 1,
+    "broken": 3,
+    "inconclusive": 4,
+    "interrupted": 130,
+}
 
 
 class LookSeen(Record):
@@ -94,7 +104,7 @@ class NightResult(Record):
         answered; "interrupted": the same command goes on.
     """
 
-    outcome: Literal["pass", "fail", "inconclusive", "broken", "interrupted"]
+    outcome: Ending
     sentence: str
     drift: float
     alpha: float
@@ -145,9 +155,7 @@ def ask(
             mend="Give the corpus of the baseline, or freeze anchors of this one",
         )
     others, changed_at = _changed_wordings(anchors, spec, there, out)
-    seen: list[LookSeen] = []
-    sides: list[Side] = []
-    reworded: tuple[Reworded, ...] = ()
+    night = _Night(anchors, spec, tuple(missing), others)
     # a night that looks at wordings, too, spends half of its false alarms there
     alpha = anchors.alpha / 2 if changed_at else anchors.alpha
     for k, end in enumerate(anchors.ends):
@@ -156,25 +164,70 @@ def ask(
             continue
         more = tuple(changed_at) if k == 0 else ()
         done = audit.run(_of_look(spec, anchors, keys, more, look_folder(out, k)), show=show)
-        if done.interrupted or done.in_batches:
-            said = "was interrupted" if done.interrupted else "waits for the provider's batches"
-            outcome: Any = "interrupted" if done.interrupted else "inconclusive"
-            return _ended(
-                outcome, f"The night {said}: the same command goes on.",
-                anchors, seen, reworded, sides, others, missing, spec,
-            )  # fmt: skip
-        sides.append(load(look_folder(out, k)))
-        if k == 0 and not done.facts.n_answered:
-            return _ended(
-                "broken", "No call was answered: nothing can be decided.",
-                anchors, seen, reworded, sides, others, missing, spec,
-            )  # fmt: skip
+        if done.interrupted:
+            return night.ended("interrupted", "stopped: the same command goes on")
+        if done.in_batches:
+            said = "the provider has calls in batches: the same command goes on"
+            return night.ended("inconclusive", said)
+        night.sides.append(load(look_folder(out, k)))
+        if not night.seen and not done.facts.n_answered:
+            return night.ended("broken", "no call was answered: nothing can be decided")
         if k == 0:
-            reworded = _reworded(anchors, sides[0], changed_at)
-        seen.append(_seen(anchors, sides, k, alpha * SPENT[k]))
-        if seen[-1].outcome != "undecided" or any(r.moved for r in reworded):
+            night.reworded = _reworded(anchors, night.sides[0], changed_at)
+        night.seen.append(_seen(anchors, night.sides, k, alpha * SPENT[k]))
+        if night.seen[-1].outcome != "undecided" or any(r.moved for r in night.reworded):
             break
-    return _ended(*_verdict(anchors, seen, reworded), anchors, seen, reworded, sides, others, missing, spec)  # fmt: skip
+    return night.ended(*_verdict(anchors, night.seen, night.reworded))
+
+
+@dataclass
+class _Night:
+    """What is known of a night so far."""
+
+    anchors: Anchors
+    spec: AuditSpec
+    missing: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    seen: list[LookSeen] = field(default_factory=list)
+    sides: list[Side] = field(default_factory=list)
+    reworded: tuple[Reworded, ...] = ()
+
+    def ended(self, outcome: Ending, sentence: str) -> NightResult:
+        sides = self.sides
+        costs = [s.facts.cost for s in sides if s.facts.cost is not None]
+        return NightResult(
+            outcome=outcome,
+            sentence=sentence,
+            drift=self.anchors.drift,
+            alpha=self.anchors.alpha,
+            looks=tuple(self.seen),
+            reworded=self.reworded,
+            causes=causes_of(self._facts(), moved=outcome == "fail") if self.seen else (),
+            asked=Asked(
+                calls=sum(s.facts.n_answered for s in sides),
+                anchors=sum(s.verdicts.n_items for s in sides),
+                frozen=len(self.anchors.anchors),
+                unchanged=self.unchanged,
+                in_batches=self.spec.batch,
+                cost=sum(costs) if costs else None,
+            ),
+        )
+
+    def _facts(self) -> tuple[Cause, ...]:
+        sides = self.sides
+        texts, labels = _other_items(self.anchors, sides)
+        now = facts_of(sides[0]) | {
+            "served": sorted({s for x in sides for s in x.facts.served_models}),
+            "fingerprints": sorted({s for x in sides for s in x.fingerprints}),
+        }
+        items = {
+            "text of items": sorted(texts),
+            "labels of items": sorted(labels),
+            "items that are gone": list(self.missing),
+        }
+        wordings = [r.condition for r in self.reworded]
+        facts = changed_values(self.anchors.facts, now, items, wordings=wordings)
+        return facts + _prompts(self.anchors, sides, texts, facts)
 
 
 def _of_look(
@@ -330,60 +383,10 @@ def _verdict(
     return "inconclusive", f"no change is shown, but one by {drift} is not ruled out:{size}"
 
 
-def _ended(
-    outcome: Any,
-    sentence: str,
-    anchors: Anchors,
-    seen: list[LookSeen],
-    reworded: tuple[Reworded, ...],
-    sides: list[Side],
-    unchanged: tuple[str, ...],
-    missing: list[str],
-    spec: AuditSpec,
-) -> NightResult:
-    facts: tuple[Cause, ...] = ()
-    if sides:
-        texts, labels = _other_items(anchors, sides)
-        first = sides[0]
-        now = facts_of(first) | {
-            "served": sorted({s for x in sides for s in x.facts.served_models}),
-            "fingerprints": sorted({s for x in sides for s in x.fingerprints}),
-        }
-        facts = changed_values(
-            anchors.facts,
-            now,
-            {
-                "text of items": sorted(texts),
-                "labels of items": sorted(labels),
-                "items that are gone": missing,
-            },
-            wordings=[r.condition for r in reworded],
-        )
-        facts += _prompts(anchors, sides, texts, facts)
-    costs = [s.facts.cost for s in sides if s.facts.cost is not None]
-    return NightResult(
-        outcome=outcome,
-        sentence=sentence,
-        drift=anchors.drift,
-        alpha=anchors.alpha,
-        looks=tuple(seen),
-        reworded=reworded,
-        causes=causes_of(facts, moved=outcome == "fail") if sides else (),
-        asked=Asked(
-            calls=sum(s.facts.n_answered for s in sides),
-            anchors=sum(s.verdicts.n_items for s in sides),
-            frozen=len(anchors.anchors),
-            unchanged=unchanged,
-            in_batches=spec.batch,
-            cost=sum(costs) if costs else None,
-        ),
-    )
-
-
 def _prompts(
     anchors: Anchors, sides: list[Side], texts: set[str], facts: tuple[Cause, ...]
 ) -> tuple[Cause, ...]:
-    """Name base prompts that differ though neither policy, template nor item does (another seed)."""
+    """Name base prompts that differ though policy, template and item do not: another seed."""
     if any(c.kind == "policy" or "template" in c.what for c in facts):
         return ()
     frozen = {a.key: a.prompt for a in anchors.anchors}

@@ -21,10 +21,14 @@ def of_anchors(made: Anchors) -> str:
         f"{len(made.anchors):,} anchors of {made.n_items:,} items, drawn by {made.chosen_by}",
         f"asked in looks that end at {ends} anchors, {made.calls} base call(s) each",
         f"false alarms: {made.alpha:.0%} of nights at most",
-        f"a worsening by {_points(made.drift)} is found on {drifted.fails:.0%} of "
-        f"{drifted.nights:,} simulated nights, with {drifted.calls:.0f} calls on average",
-        f"without a change {quiet.passes:.0%} of nights pass, {quiet.fails:.1%} fail, with "
-        f"{quiet.calls:.0f} calls on average",
+        (
+            f"a worsening by {_points(made.drift)} is found on {drifted.fails:.0%} of "
+            f"{drifted.nights:,} simulated nights, with {drifted.calls:.0f} calls on average"
+        ),
+        (
+            f"without a change {quiet.passes:.0%} of nights pass, {quiet.fails:.1%} fail, with "
+            f"{quiet.calls:.0f} calls on average"
+        ),
     ]
     if drifted.fails < made.power or quiet.passes < made.power:
         lines.append(
@@ -51,12 +55,12 @@ def of_night(found: NightResult, *, md: bool = False) -> str:
         for s in found.looks
     ]
     a = found.asked
+    price = "" if a.cost is None else f", {a.cost:.4f} US dollars"
+    where = f"on {a.anchors:,} of {a.frozen:,} frozen anchors"
     tail = [
-        f"Calls: {a.calls:,}, on {a.anchors:,} of {a.frozen:,} frozen anchors"
-        f"{', in batches' if a.in_batches else ''}"
-        f"{'' if a.cost is None else f', {a.cost:.4f} US dollars'}.",
-        f"False alarms: {found.alpha:.0%} of nights at most, all looks together. Pass: a "
-        f"worsening by {_points(found.drift)} is ruled out.",
+        f"Calls: {a.calls:,}, {where}{', in batches' if a.in_batches else ''}{price}.",
+        f"False alarms: {found.alpha:.0%} of nights at most, all looks together.",
+        f"Pass: a worsening by {_points(found.drift)} is ruled out.",
     ]
     if a.unchanged:
         kept = "stand" if found.outcome != "fail" else "NO LONGER stand: audit in full"

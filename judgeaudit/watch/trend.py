@@ -77,7 +77,7 @@ def tell(history: History, *, alpha: float = 0.05) -> Told:
 
 
 def _letter(k: int) -> str:
-    """Number marks as columns of a sheet are: A, B, ..., Z, AA.
+    """Name marks as columns of a sheet are named.
 
     Examples
     --------
@@ -185,8 +185,10 @@ def _series(told: Told) -> list[tuple[Series, str, tuple[tuple[str, str], ...]]]
     return [
         (
             evidence,
-            f"E-values, gathered since the baseline: under no change each reaches {2 / alpha:g}, "
-            f"ever, with a chance of {alpha / 2:.1%} at most.",
+            (
+                f"E-values, gathered since the baseline. Each reaches {2 / alpha:g}, "
+                f"ever, by chance with {alpha / 2:.1%} at most."
+            ),
             (
                 ("first", "verdicts moved"),
                 ("second", "more are wrong"),
@@ -196,8 +198,10 @@ def _series(told: Told) -> list[tuple[Series, str, tuple[tuple[str, str], ...]]]
         ),
         (
             sequence,
-            f"Percentage points. The band is a confidence sequence: it holds for all nights "
-            f"together, with {1 - alpha:.0%} confidence. It speaks of these anchors.",
+            (
+                f"Percentage points. The band is a confidence sequence: it holds for all nights "
+                f"together, with {1 - alpha:.0%} confidence. It speaks of these anchors."
+            ),
             (("first", "estimate"), ("band", "confidence sequence"), *marked),
         ),
         (
@@ -214,7 +218,7 @@ def _list(numbers: Sequence[str]) -> str:
 
 
 def _end(n: NightSeen, baseline: int | None = None) -> str:
-    day = clean(n.ended)[:10]
+    day = shorten(clean(n.ended), 40)[:10]
     if n.number == baseline:
         return f"night {n.number}, the baseline{f', {day}' if day else ''}"
     return f"night {n.number}{f', {day}' if day else ''}"
@@ -249,7 +253,7 @@ def to_html(told: Told, *, title: str = "Has the judge changed?") -> str:
     rows = [
         (
             str(n.number),
-            clean(n.ended),
+            shorten(clean(n.ended), 40),
             shorten(clean(n.run), 80),
             f"{n.n_anchors:,}",
             _percent(n.error_rate),
@@ -269,14 +273,14 @@ def to_html(told: Told, *, title: str = "Has the judge changed?") -> str:
         lead=f"{n} night{'' if n == 1 else 's'} since the baseline, {found.n_anchors:,} anchors.",
         said=said,
         stance=stance,
-        why=clean(found.why),
+        why=shorten(clean(found.why), 1000),
         plots=[_Plot(s.title, caption, drawn(s), key) for s, caption, key in _series(told)],
         moments=told.changed,
         baselines=[
             {
                 "night": b.night,
-                "pinned": clean(b.pinned),
-                "expired": clean(b.expired),
+                "pinned": shorten(clean(b.pinned), 40),
+                "expired": shorten(clean(b.expired), 40),
                 "note": shorten(clean(b.note), 200),
             }
             for b in told.baselines

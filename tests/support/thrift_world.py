@@ -94,7 +94,7 @@ def over_http(data, out, *, kinds=DRIFTS, nights=400, **more):
             yield kind, (night, server.n_requests - before)
 
 
-def one_simulated(rng, n_items, n_anchors, ends, kind, drift):
+def one_simulated(rng, n_items, n_anchors, ends, kind, *, drift):
     """One baseline and one night: what the thrifty night says, its calls, and the full audit."""
     wrong, gold = anchors(rng, n_items)
     after = turned(rng, wrong, gold, kind)
@@ -128,10 +128,10 @@ def one_simulated(rng, n_items, n_anchors, ends, kind, drift):
     return found.outcome, end, min(ps) <= 0.025
 
 
-def simulated(n_items, n_anchors, ends, kind, nights, *, drift=0.06, seed=5):
+def simulated(n_items, n_anchors, ends, kind, *, nights, drift=0.06, seed=5):
     """Return shares of failed and passed nights, their calls, and detection by a full audit."""
     rng = np.random.default_rng([seed, DRIFTS.index(kind)])
-    rows = [one_simulated(rng, n_items, n_anchors, ends, kind, drift) for _ in range(nights)]
+    rows = [one_simulated(rng, n_items, n_anchors, ends, kind, drift=drift) for _ in range(nights)]
     outcomes = [r[0] for r in rows]
     return (
         outcomes.count("fail") / nights,
@@ -154,7 +154,7 @@ def table(data, out, nights=400):
     yield "|---|---|---|---|---|---|---|"
     for kind in DRIFTS:
         night, requests = real[kind]
-        fails, passes, calls, whole = simulated(n_items, n, frozen.ends, kind, nights)
+        fails, passes, calls, whole = simulated(n_items, n, frozen.ends, kind, nights=nights)
         said = "nothing changed" if kind == "none" else kind
         if kind == "none":
             ends = binomtest(round(fails * nights), nights).proportion_ci(method="exact")
