@@ -35,7 +35,7 @@ class World:
             data=str(self.data),
             out=home / "full",
             conditions=("base", "T2", "strict"),
-            base_repeats=4,
+            base_repeats=3,
             repeats=2,
         )
         self.frozen = cli(
@@ -134,11 +134,21 @@ def test_a_changed_revision_of_the_data_is_named_and_left_out(world):
     assert 1 != done.exit_code
 
 
-def test_a_drift_too_small_to_tell_is_inconclusive(world):
-    a_little = judge(wrong=lambda k: k % 13 == 0, waver=0.04, seed=8)
-    done, found, _ = world.night("little", a_little)
-    assert found["outcome"] in {"inconclusive", "pass", "fail"}
-    assert {"pass": 0, "fail": 1, "inconclusive": 4}[found["outcome"]] == done.exit_code
+def test_too_few_anchors_are_told_off_and_end_inconclusive(world):
+    few = world.home / "few.json"
+    made = cli(
+        *("nightly", "freeze", world.home / "full", "--anchors", few, "--items", 8),
+        *("--drift", 0.05),
+    )
+    assert "TOO FEW items for a power of 90%" in made.stdout
+    world.server.behaviour = judge(waver=0.04, seed=8)
+    done = cli(
+        *("nightly", "run", "--anchors", few, "--api-base", world.server.api_base, "--md"),
+        *("--data", world.data, "--out", world.home / "few", *ASKED),
+    )
+    assert 4 == done.exit_code
+    assert "one by 5 points is not ruled out" in done.stdout
+    assert done.stdout.startswith("## Night")
 
 
 def test_answers_without_a_verdict_never_pass(world):
