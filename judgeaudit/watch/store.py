@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -22,6 +21,7 @@ from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.core.records import Score, ScoreSet
 from judgeaudit.stats._types import IntArray1D
 from judgeaudit.watch.objects import Objects, is_address, unique
+from judgeaudit.watch.packing import now, packed
 from judgeaudit.watch.sides import Side
 
 __all__ = ["FILE", "Baseline", "History", "Night"]
@@ -95,10 +95,6 @@ class Baseline:
     pinned: str
     expired: str
     note: str
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class History:
@@ -207,7 +203,7 @@ class History:
             raise ConfigError(
                 "has no answered call, so it is no night of a history", where=side.name
             )
-        night = _packed(side, only, nightly=nightly)
+        night = packed(side, only, nightly=nightly)
         with self._open(create=True) as db:
             number = _insert(db, night)
             if self._objects is not None:
@@ -265,10 +261,10 @@ class History:
                     where=self.where,
                     mend=f"Nights are 1 to {last}",
                 )
-            now = _now()
-            _expire(db, now)
-            _pin(db, night, now, note)
-            self._mark(row[0], now, note)
+            at = now()
+            _expire(db, at)
+            _pin(db, night, at, note)
+            self._mark(row[0], at, note)
 
     def expire(self) -> None:
         """End the baseline that holds; until another is pinned nothing is held against one.
@@ -279,10 +275,10 @@ class History:
             If none holds.
         """
         with self._open(create=True) as db:
-            now = _now()
-            if not _expire(db, now):
+            at = now()
+            if not _expire(db, at):
                 raise ConfigError("no baseline is pinned", where=self.where)
-            self._mark(None, now, "")
+            self._mark(None, at, "")
 
     def _mark(self, head: str | None, at: str, note: str) -> None:
         if self._objects is not None:
@@ -295,32 +291,6 @@ def _expire(db: sqlite3.Connection, at: str) -> int:
 
 def _pin(db: sqlite3.Connection, night: int, at: str, note: str) -> None:
     db.execute("INSERT INTO baselines (night, pinned, note) VALUES (?, ?, ?)", (night, at, note))
-
-
-def _packed(side: Side, only: Collection[str] | None, *, nightly: bool) -> dict[str, Any]:
-    """Return all that is kept of a run, as plain values."""
-    table, facts = side.verdicts, side.facts
-    counts = table.counts(side.view().base)
-    scores = [] if nightly else [s for s in side.scores().scores if s.stratum is None]
-    columns = (table.gold, counts.unsafe, counts.valid, counts.failed)
-    rows = zip(table.items, *(c.tolist() for c in columns), strict=True)
-    return {
-        "ended": facts.ended or "",
-        "added": _now(),
-        "run": side.name,
-        "ledger_sha256": facts.ledger_sha256,
-        "ledger_head": facts.ledger_head,
-        "facts": _facts(side),
-        "protocol": "base calls on frozen anchors"
-        if nightly
-        else side.protocol.model_dump_json(exclude={"seed", "preset", "level"}),
-        "scores": [s.model_dump(mode="json") for s in scores],
-        "items": [
-            [key, side.trajectories.get(key, ""), *row]
-            for key, *row in rows
-            if only is None or key in only
-        ],
-    }
 
 
 def _insert(db: sqlite3.Connection, night: dict[str, Any]) -> int:
@@ -380,21 +350,3 @@ def _anchors(db: sqlite3.Connection, night: dict[str, Any]) -> dict[str, int]:
     if not set(items) & set(there):
         raise ConfigError("has none of this history's anchors", where=name)
     return {k: n for k, (n, _, _) in there.items()}
-
-
-def _facts(side: Side) -> dict[str, Any]:
-    f = side.facts
-    return {
-        "judge": f.judge.sha256,
-        "model": f.judge.model,
-        "served": sorted(f.served_models),
-        "fingerprints": sorted(side.fingerprints),
-        "policy": f.policy.sha256,
-        "texts": dict(sorted(side.texts.items())),
-        "corpus": f.corpus.sha256,
-        # that of an imported corpus is the hash of its table, verdicts included
-        "corpus_version": "" if "imported" in f.extra else f.corpus.version,
-        "planned": f.n_planned,
-        "answered": f.n_answered,
-        "cost": f.cost,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgeaudit.watch.anchors import Anchors
-from judgeaudit.watch.night import NightResult
+from judgeaudit.watch.night_result import NightResult
 from judgeaudit.watch.words import causes_in_words, number, page
 
 __all__ = ["of_anchors", "of_night"]
@@ -55,7 +55,7 @@ def of_night(found: NightResult, *, md: bool = False) -> str:
         for s in found.looks
     ]
     a = found.asked
-    price = "" if a.cost is None else f", {a.cost:.4f} US dollars"
+    price = "" if not a.cost else f", {a.cost:.4f} US dollars"
     where = f"on {a.anchors:,} of {a.frozen:,} frozen anchors"
     tail = [
         f"Calls: {a.calls:,}, {where}{', in batches' if a.in_batches else ''}{price}.",
@@ -65,8 +65,8 @@ def of_night(found: NightResult, *, md: bool = False) -> str:
     if a.unchanged:
         kept = "stand" if found.outcome != "fail" else "NO LONGER stand: audit in full"
         tail.append(
-            f"Not asked again, as their prompts are the baseline's: {', '.join(a.unchanged)}; "
-            f"its figures of them {kept}."
+            f"Not asked again, their prompts being the same: {', '.join(a.unchanged)}; "
+            f"the baseline's figures of them {kept}."
         )
     for r in found.reworded:
         said = f"undefined: {r.why_undefined}" if r.why_undefined else f"p {number(r.p_adjusted)}"

@@ -7,10 +7,12 @@ import re
 
 import pytest
 from loopback import Answer, Loopback, completion, error
+from loopback_batch import BatchServer
 from watch_world import cli, corpus, judge
 
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError
+from judgeaudit.corpora.listed import read_keys, write_keys
 from judgeaudit.policy import policy_path
 from judgeaudit.watch import History
 from judgeaudit.watch.anchors import read_anchors
@@ -163,6 +165,45 @@ def test_a_server_that_is_down_is_an_error_and_no_verdict(world):
     )
     assert found is None
     assert 3 == done.exception.exit_code
+
+
+def test_a_night_in_the_providers_batches_ends_as_any_other(world, tmp_path):
+    config = tmp_path / "audit.toml"
+    config.write_text("batch = true\nbatch_interval = 0.05\n")
+    with BatchServer(judge(waver=0.04, seed=9)) as server:
+        done = cli(
+            *("nightly", "run", "--anchors", world.anchors, "--api-base", server.api_base),
+            *("--data", world.data, "--out", tmp_path / "night", *ASKED, "--config", config),
+        )
+    assert 0 == done.exit_code, done.output
+    assert "frozen anchors, in batches" in done.stdout
+    found = json.loads((tmp_path / "night/night.json").read_text())
+    assert found["asked"]["in_batches"]
+    assert found["asked"]["calls"] == len(server.asked)
+    assert 0 == len(server.single)
+    assert len(found["looks"]) == len(server.batches)
+
+
+def test_only_listed_items_are_asked(world, tmp_path):
+    listed = tmp_path / "items.txt"
+    frozen = read_anchors(world.anchors)
+    write_keys(listed, frozen.keys[:3])
+    run = audit.run(
+        judge="scripted:quiet", corpus="jsonl", data=str(world.data), preset="nightly",
+        only_items=listed, out=tmp_path / "run",
+    )  # fmt: skip
+    assert 3 == run.facts.n_answered == run.facts.corpus.n_items
+    assert any("3 of 80 items were named in a list" in n for n in run.facts.corpus.notes)
+    listed.write_text("nobody\n# a comment\n")
+    done = cli("audit", "--corpus", "jsonl", "--data", world.data, "--only-items", listed)
+    assert "1 of 1 listed items are not in the corpus: 'nobody'" in str(done.exception)
+    done = cli(
+        *("audit", "--corpus", "jsonl", "--data", world.data, "--only-items", listed),
+        *("--limit", 4),
+    )
+    assert "a limit of 4 items, and a list" in str(done.exception)
+    write_keys(listed, odd := ["a b", " x", '"q"', "#h", "l\nn", "\ud800"])
+    assert tuple(odd) == read_keys(listed)
 
 
 def test_what_cannot_be_used_is_refused(world, tmp_path):
