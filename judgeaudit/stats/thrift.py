@@ -27,6 +27,9 @@ FRACTIONS: Final = (0.4, 0.7, 1.0)
 SPENT: Final = (0.4, 0.3, 0.3)
 """Share of the false-alarm rate that each look may spend."""
 
+_HINT: Final = 0.1
+"""A p-value that does not show a change, but is reason enough to ask more."""
+
 _SPLIT_DRAWN: Final = 2.0
 """How much likelier an item is drawn on which verdicts under other wordings were split."""
 
@@ -146,7 +149,13 @@ def _shares(sizes: IntArray1D, wanted: FloatArray1D, n: int) -> IntArray1D:
 
 
 def look(
-    sample: Sample, unsafe: IntArray1D, valid: IntArray1D, *, drift: float, alpha: float
+    sample: Sample,
+    unsafe: IntArray1D,
+    valid: IntArray1D,
+    *,
+    drift: float,
+    alpha: float,
+    last: bool = True,
 ) -> Look:
     """Decide on the anchors that were asked so far.
 
@@ -160,6 +169,9 @@ def look(
         The worsening that a pass rules out.
     alpha : float
         Chance of a false alarm that this look may spend; and that of a false pass.
+    last : bool
+        Whether no look follows. If one does, a night on which a test hints at a change, with a
+        p-value of .1 or less, does not pass yet.
 
     Returns
     -------
@@ -200,7 +212,7 @@ def look(
     outcome: Outcome = "undecided"
     if least <= alpha / 2:
         outcome = "fail"
-    elif high is not None and high < drift:
+    elif high is not None and high < drift and (last or least > _HINT):
         outcome = "pass"
     n = int(np.count_nonzero((sample.valid > 0) & (valid > 0)))
     return Look(outcome, moved, more, alpha, worse, low, high, n)
@@ -296,7 +308,12 @@ def foresee(
             part = slice(0, end)
             valid = np.full(end, calls)
             found = look(
-                sample.part(part), unsafe[part], valid, drift=drift, alpha=alpha * share
+                sample.part(part),
+                unsafe[part],
+                valid,
+                drift=drift,
+                alpha=alpha * share,
+                last=end == ends[-1],
             ).outcome
             if found != "undecided":
                 break

@@ -222,7 +222,14 @@ def _seen(anchors: Anchors, sides: list[Side], k: int, alpha: float) -> LookSeen
     texts, labels = _other_items(anchors, sides)
     same = np.array([key not in texts and key not in labels for key in anchors.keys[:end]])
     # what is another item now says nothing of the judge
-    found = look(sample.part(same), unsafe[same], valid[same], drift=anchors.drift, alpha=alpha)
+    found = look(
+        sample.part(same),
+        unsafe[same],
+        valid[same],
+        drift=anchors.drift,
+        alpha=alpha,
+        last=end == anchors.ends[-1],
+    )
     outcome = found.outcome
     if outcome == "pass" and found.n_compared < 0.9 * end:
         outcome = "undecided"

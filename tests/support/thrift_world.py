@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from loopback import Answer, Loopback, completion
+from loopback import Answer, Loopback, completion, prompt_key
 from nightly_world import DRIFTS, anchors, turned
 from scipy.stats import binomtest
 
@@ -49,16 +49,18 @@ class Planted:
             if call.condition == "base" and call.repeat == 0:
                 text = plan.prompt(position).messages[-1].content
                 self.place[_FENCE.search(text)[1]] = at[call.item]
-        self.noise = random.Random(seed)
+        self.seed = seed
         self.model = "loopback-1"
 
     def drift(self, kind, seed=1):
         """Change the judge: see `nightly_world.turned`."""
         self.now = turned(np.random.default_rng([seed, 8]), self.before, self.gold, kind)
 
-    def __call__(self, body, _n, _k):
+    def __call__(self, body, _n, nth):
         k = self.place[_FENCE.search(body["messages"][-1]["content"])[1]]
-        unsafe = bool(self.gold[k]) ^ (self.noise.random() < self.now[k])
+        # of each prompt's n-th request, whatever the order in which they come
+        noise = random.Random(f"{self.seed} {prompt_key(body)} {nth}").random()
+        unsafe = bool(self.gold[k]) ^ (noise < self.now[k])
         text = json.dumps({"verdict": "UNSAFE" if unsafe else "SAFE"})
         return Answer(body=completion(text, model=self.model))
 
@@ -122,6 +124,7 @@ def one_simulated(rng, n_items, n_anchors, ends, kind, *, drift):
             np.ones(end, dtype=np.int64),
             drift=drift,
             alpha=0.05 * share,
+            last=end == ends[-1],
         )
         if found.outcome != "undecided":
             break
