@@ -128,6 +128,7 @@ def test_gate_in_short(drift):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_gate_over_400_nights(n, drift):
@@ -148,6 +149,7 @@ def test_monitoring_in_short():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("n", SIZES)
 def test_no_alarm_over_90_nights_without_a_change(n):
     """Table of docs/nightly.md: 400 histories of each number of anchors."""
@@ -156,6 +158,7 @@ def test_no_alarm_over_90_nights_without_a_change(n):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize(
     ("drift", "least"), [("3 points", 0.6), ("6 points", 0.85), ("swaps", 0.85), ("slow", 0.9)]

@@ -92,6 +92,7 @@ def test_nights_in_short(kind, least):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_rates_over_2000_nights():
     """Table of docs/nightly.md: false alarms at most the stated rate, the wanted power reached."""
     fails, passes, calls, _ = simulated(571, 230, ENDS, "none", nights=2000, drift=0.06, seed=9)
@@ -103,6 +104,7 @@ def test_rates_over_2000_nights():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_a_pass_rules_out_what_it_says():
     """Nights whose planted worsening is as large as the drift or larger seldom pass."""
     rng, passed, nights = np.random.default_rng(11), 0, 600
@@ -114,6 +116,7 @@ def test_a_pass_rules_out_what_it_says():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_on_rjudge_over_http(shared, tmp_path):
     """A full audit, then a night of each kind: calls spent, and how it ends."""
     data = shared / "data/rjudge/by_category"
