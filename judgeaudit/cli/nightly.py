@@ -54,18 +54,18 @@ def _freeze(
 
     As many as the wanted power needs, by simulation on the run's own items.
     """
-    from judgeaudit.watch.anchors import freeze
+    from judgeaudit.watch.anchors import freeze, written
     from judgeaudit.watch.sides import load
     from judgeaudit.watch.store import History
     from judgeaudit.watch.thrift_words import of_anchors
 
     made = freeze(run, drift=drift, power=power, alpha=alpha, calls=calls, items=items)
-    anchors.write_text(made.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    anchors.write_text(written(made) + "\n", encoding="utf-8")
     if store is not None:
         first = made.keys[: made.ends[0]]
         History(store).add(load(run), only=first, nightly=True)
     if as_json:
-        typer.echo(made.model_dump_json(indent=1))
+        typer.echo(written(made))
     else:
         typer.echo(f"{of_anchors(made)}\nwritten to {anchors}")
 
@@ -104,13 +104,13 @@ def _run(
 
     Base calls on the first look's anchors; more anchors only while it is undecided; other wordings
     only where their prompts are not the baseline's. The same command goes on with a night that was
-    stopped.
+    stopped; one that ended is only read.
     """
     flags = {**locals(), "condition": None, "certificates": None}
     flags["out"] = None
     from judgeaudit.cli._chosen import chosen
     from judgeaudit.core.clock import now_utc
-    from judgeaudit.watch.anchors import read_anchors
+    from judgeaudit.watch.anchors import read_anchors, written
     from judgeaudit.watch.night import ask
     from judgeaudit.watch.thrift_words import of_night
 
@@ -118,8 +118,8 @@ def _run(
     folder = out or Path("nights") / now_utc()[:10]
     found = ask(frozen, spec, folder, show="quiet" if quiet else "auto")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "night.json").write_text(found.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    text = found.model_dump_json(indent=1) if as_json else of_night(found, md=md)
+    (folder / "night.json").write_text(written(found) + "\n", encoding="utf-8")
+    text = written(found) if as_json else of_night(found, md=md)
     if store is not None and found.outcome in {"pass", "fail", "inconclusive"} and found.looks:
         aside = _added(store, folder, frozen.keys[: frozen.ends[0]])
         _out.aside(aside)

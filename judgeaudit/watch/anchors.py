@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from judgeaudit.stats._types import IntArray1D
 from judgeaudit.stats.thrift import FRACTIONS, Foreseen, Sample, draw, foresee
 from judgeaudit.watch.sides import Side, load
 
-__all__ = ["Anchor", "Anchors", "facts_of", "freeze", "prompts_of", "read_anchors"]
+__all__ = ["Anchor", "Anchors", "facts_of", "freeze", "prompts_of", "read_anchors", "written"]
 
 _LAYOUT: Final = "judgeaudit anchors 1"
 _SIZES: Final = (
@@ -305,6 +306,7 @@ def load_ledger(run: Path | str) -> Path:
 
 def prompts_of(ledger: Path, keys: Iterable[str]) -> dict[tuple[str, int], dict[str, str]]:
     """Read the identity of each prompt of a run: (condition, wording) -> item -> hash."""
+    from judgeaudit.engine.chain import plain_text
     from judgeaudit.engine.ledger import Ledger
 
     wanted = set(keys)
@@ -315,8 +317,9 @@ def prompts_of(ledger: Path, keys: Iterable[str]) -> dict[tuple[str, int], dict[
             "JOIN items i ON i.id = e.item JOIN columns o ON o.id = e.col"
         )
         for condition, wording, key, digest in rows:
-            if str(key) in wanted:
-                out.setdefault((str(condition), int(wording)), {})[str(key)] = str(digest)
+            item = plain_text(key)
+            if item in wanted:
+                out.setdefault((str(condition), int(wording)), {})[item] = str(digest)
     return out
 
 
@@ -331,6 +334,11 @@ def facts_of(side: Side) -> dict[str, Any]:
         "base text": side.texts.get("base 0", ""),
         "corpus": {"name": facts.corpus.name, "version": facts.corpus.version},
     }
+
+
+def written(record: Record) -> str:
+    """Write a record as JSON; a key that UTF-8 cannot hold is escaped."""
+    return json.dumps(record.model_dump(), indent=1)
 
 
 def read_anchors(path: Path) -> Anchors:
@@ -350,11 +358,11 @@ def read_anchors(path: Path) -> Anchors:
             mend=f"judgeaudit nightly freeze RUN --anchors {path}",
         ) from error
     try:
-        made = Anchors.model_validate_json(text)
-    except ValidationError as error:
+        made = Anchors.model_validate(json.loads(text))
+    except ValueError as error:
+        said = f"{error.error_count()} faults" if isinstance(error, ValidationError) else error
         raise ConfigError(
-            f"holds no frozen anchors ({error.error_count()} faults; the first: "
-            f"{error.errors()[0]['msg']})",
+            f"holds no frozen anchors ({said})",
             where=str(path),
             mend="judgeaudit nightly freeze RUN",
         ) from error

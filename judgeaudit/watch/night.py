@@ -51,7 +51,10 @@ def ask(
     """
     from judgeaudit.preparing import load_corpus
 
-    there = {i.key for i in load_corpus(spec.model_copy(update={"limit": None})).items}
+    there = {
+        i.key
+        for i in load_corpus(spec.model_copy(update={"limit": None, "only_items": None})).items
+    }
     missing = [k for k in anchors.keys if k not in there]
     if len(missing) == len(anchors.keys):
         raise ConfigError(
