@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.settling import Settled
     from judgeaudit.engine.ways import Way
 
-__all__ = ["LEDGER", "Prepared", "prepare", "settle", "settled"]
+__all__ = ["LEDGER", "Prepared", "load_corpus", "prepare", "settle", "settled"]
 
 LEDGER: Final = "ledger.sqlite"
 
@@ -56,7 +56,6 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     """
     from judgeaudit import policy as policies
     from judgeaudit.core.clock import now_utc
-    from judgeaudit.corpora import load
     from judgeaudit.engine import choices
     from judgeaudit.engine.batch.choices import check_choices
     from judgeaudit.engine.identity import RunMeta
@@ -96,16 +95,8 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
     folder = spec.out or folder_of_choices(spec)
     judge, settled = choices.judge_and_settled(spec, template, folder / LEDGER, settled)
     check_choices(spec, judge)
-    corpus = load(
-        spec.corpus,
-        data=spec.data,
-        subset=spec.subset,
-        limit=spec.limit or choice.items_for(spec.judge, PRESETS[protocol.preset].items),
-        seed=spec.seed,
-        labels=spec.labels,
-        assume_ambiguity=spec.assume_ambiguity,
-        revision=spec.revision,
-    )
+    drawn = choice.items_for(spec.judge, PRESETS[protocol.preset].items)
+    corpus = load_corpus(spec, None if spec.only_items else drawn)
 
     corpus, shortened = fitted(spec, judge, template, renderings, corpus)
 
@@ -136,6 +127,31 @@ def prepare(spec: AuditSpec, *, now: str | None = None, settled: Settled | None 
         | shortened,
     )
     return Prepared(spec, judge, corpus, plan, meta, folder, price, settled)
+
+
+def load_corpus(spec: AuditSpec, drawn: int | None = None) -> Corpus:
+    """Load the items that the choices name.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The choices.
+    drawn : int, optional
+        Items to draw where they set no limit.
+    """
+    from judgeaudit.corpora import load
+
+    return load(
+        spec.corpus,
+        data=spec.data,
+        subset=spec.subset,
+        limit=spec.limit or drawn,
+        seed=spec.seed,
+        labels=spec.labels,
+        assume_ambiguity=spec.assume_ambiguity,
+        revision=spec.revision,
+        only=spec.only_items,
+    )
 
 
 def settle(ready: Prepared) -> Prepared:

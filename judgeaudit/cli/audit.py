@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from judgeaudit.cli._chosen import chosen, several
-
-if TYPE_CHECKING:
-    from judgeaudit.core.seats import Seat
-    from judgeaudit.engine.progress import ProgressMode
+from judgeaudit.cli._panel import progress, side_by_side
 
 __all__ = ["add_to", "audit", "chosen"]
 
@@ -190,8 +186,12 @@ def audit(
         str | None,
         typer.Option(help="Pinned revision of a corpus on a hub.", rich_help_panel=_WHAT),
     ] = None,
+    only_items: Annotated[
+        Path | None,
+        typer.Option(help="File of item keys, one a line: ask only these.", rich_help_panel=_WHAT),
+    ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="quick, default or paper.", rich_help_panel=_HOW)
+        str | None, typer.Option(help="quick, default, paper or nightly.", rich_help_panel=_HOW)
     ] = None,
     base_repeats: Annotated[
         int | None,
@@ -356,7 +356,7 @@ def audit(
         typer.echo("loading LiteLLM, which takes some seconds", err=True)
     shown = _out.ascii_only if plain else str
     if len(seats) > 1:
-        _panel(seats, plan_only=plan_only, quiet=quiet, plain=plain)
+        side_by_side(seats, plan_only=plan_only, quiet=quiet, plain=plain)
     spec = seats[0].spec
     if plan_only:
         typer.echo(shown(_words.of_plan(audit.prepare(spec))))
@@ -364,36 +364,5 @@ def audit(
     ready = audit.settle(audit.prepare(spec))
     if not quiet:
         _out.aside(shown(_words.of_plan(ready)))
-    result = audit.run(ready, show=_progress(quiet=quiet, plain=plain))
+    result = audit.run(ready, show=progress(quiet=quiet, plain=plain))
     _out.conclude(shown(_words.of_result(result)), result.exit_code)
-
-
-def _progress(*, quiet: bool, plain: bool) -> ProgressMode:
-    return "quiet" if quiet else "plain" if plain else "auto"
-
-
-def _panel(seats: Sequence[Seat], *, plan_only: bool, quiet: bool, plain: bool) -> NoReturn:
-    """Audit several judges side by side, and end."""
-    from judgeaudit import panel
-    from judgeaudit.cli import _out, _words
-    from judgeaudit.core.terminal import plain as harmless
-
-    ready = panel.gather(seats)
-    shown = _out.ascii_only if plain else str
-    plans = "\n\n".join(_words.of_plan(one) for one in ready.ready)
-    if plan_only:
-        _out.conclude(shown(plans), 0)
-    if not quiet:
-        _out.aside(shown(plans))
-    ended = panel.run(ready, show=_progress(quiet=quiet, plain=plain))
-    told = [
-        f"== {harmless(end.judge)}\n{_words.of_result(end.result)}"
-        for end in ended.ends
-        if end.result is not None
-    ]
-    if told:
-        typer.echo(shown("\n\n".join(told)))
-    for end in ended.ends:
-        if end.error is not None:
-            _out.aside(harmless(f"judgeaudit: {end.judge}: {end.error}"))
-    raise typer.Exit(ended.exit_code)

@@ -38,6 +38,7 @@ from judgeaudit.cli import harden as _harden
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
+from judgeaudit.cli import nightly as _nightly
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 from judgeaudit.cli import serve as _serve
@@ -83,6 +84,7 @@ _knowing.add_to(app)
 _watching.add_to(app)
 _harden.add_to(app)
 _serve.add_to(app)
+_nightly.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 _site.add_to(app)
 app.add_typer(policy.app, name="policy", help="Show, compare and check policies and renderings.")

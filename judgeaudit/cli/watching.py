@@ -42,7 +42,9 @@ _Alpha = Annotated[
     float,
     typer.Option(min=1e-6, max=0.5, help="Chance of a false alarm, all figures together."),
 ]
-_Store = Annotated[Path, typer.Option(help="Folder of the history.")]
+_Store = Annotated[
+    str, typer.Option(help="Folder of the history, or an address (s3://bucket/nights).")
+]
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, or its ledger.")]
 
 
@@ -90,7 +92,7 @@ def _gate(
         typer.Option(help="gate.toml; without it, a baseline's verdicts and errors are checked."),
     ] = None,
     rehearse: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="HISTORY", help="No run: try the gate on the nights of a history."),
     ] = None,
     as_json: _Json = False,
@@ -181,7 +183,7 @@ def _told(found: T, words: Words[T], *, as_json: bool, md: bool, quiet: bool, pl
 
 
 def _rehearse(
-    folder: Path, config: Path | None, *, as_json: bool, md: bool, quiet: bool, plain: bool
+    folder: str, config: Path | None, *, as_json: bool, md: bool, quiet: bool, plain: bool
 ) -> None:
     from judgeaudit.watch.rehearse import rehearse
     from judgeaudit.watch.rules import read_rules
@@ -262,3 +264,76 @@ def _expire(*, store: _Store) -> None:
 
     History(store).expire()
     typer.echo("no baseline is pinned")
+
+
+@history.command("list")
+def _list(*, store: _Store, as_json: _Json = False) -> None:
+    """List all nights, and which of them is or was the baseline."""
+    import json
+
+    from judgeaudit.core.terminal import plain
+    from judgeaudit.watch.store import History
+
+    kept = History(store)
+    nights, baselines = kept.nights(), kept.baselines()
+    if as_json:
+        rows = [
+            {
+                "night": n.number,
+                "ended": n.ended,
+                "run": n.run,
+                "anchors": int((n.valid > 0).sum()),
+                "served": n.facts.get("served", []),
+                "baselines": [
+                    {"pinned": b.pinned, "expired": b.expired or None, "note": b.note}
+                    for b in baselines
+                    if b.night == n.number
+                ],
+            }
+            for n in nights
+        ]
+        typer.echo(json.dumps(rows, indent=1))
+        return
+    for n in nights:
+        marks = [
+            (f"baseline until {b.expired}" if b.expired else "BASELINE")
+            + (f" ({b.note})" if b.note else "")
+            for b in baselines
+            if b.night == n.number
+        ]
+        served = ", ".join(n.facts.get("served", []))
+        words = f"{n.number:>4}  {n.ended or '-':20}  {n.run}  {served}  {'; '.join(marks)}"
+        typer.echo(plain(words).rstrip())
+
+
+@history.command("page")
+def _page(
+    *,
+    store: _Store,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="HTML file, which needs no network.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="The plots alone.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Every night as a row.")] = None,
+    title: Annotated[str, typer.Option(help="Printed above.")] = "Has the judge changed?",
+    alpha: _Alpha = 0.05,
+) -> None:
+    """Draw a history: evidence, confidence sequence, rates, alarms, baselines, and what changed."""
+    from judgeaudit.core.errors import ConfigError
+    from judgeaudit.watch import trend
+    from judgeaudit.watch.store import History
+
+    if out is None and svg is None and csv is None:
+        raise ConfigError("nothing to write", mend="Give -o trend.html, --svg FILE or --csv FILE")
+    told = trend.tell(History(store), alpha=alpha)
+    if out is not None:
+        _saved(out, trend.to_html(told, title=title))
+    if svg is not None:
+        _saved(svg, trend.to_svg(told, title=title))
+    if csv is not None:
+        _saved(csv, trend.to_csv(told))
+
+
+def _saved(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    typer.echo(f"written to {path}")

@@ -41,7 +41,7 @@ def flag_of(name: str) -> str:
 
 # Left out where not asked for, so that runs made before these were there keep their folders.
 _LATER: Final = (
-    *("logprobs", "until"),
+    *("logprobs", "until", "only_items"),
     *("judge_format", "judge_version", "too_long", "max_trajectory_tokens"),
 )
 

@@ -12,6 +12,7 @@ from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import CorpusFacts, Item, LabelSource
 from judgeaudit.core.registry import Registry
 from judgeaudit.corpora import _clusters, _labels
+from judgeaudit.corpora.listed import keep_listed
 
 __all__ = ["ASSUMPTIONS", "CORPORA", "Corpus", "CorpusReader", "CorpusRequest", "Draft", "load"]
 
@@ -113,6 +114,7 @@ def load(
     labels: Path | None = None,
     assume_ambiguity: str | None = None,
     revision: str | None = None,
+    only: Path | None = None,
 ) -> Corpus:
     """Load a corpus.
 
@@ -132,6 +134,8 @@ def load(
         Raters' labels, CSV or JSONL with `item_id, rater, label`: sets label and ambiguity.
     assume_ambiguity : {"none"}, optional
         A named assumption about items whose ambiguity is not known.
+    only : path, optional
+        A file of item keys, one a line: these items and no others; goes without a limit.
     revision : str, optional
         The pin of the data: a 40-digit commit (hub), or `sha256:<64 hex digits>`.
 
@@ -161,6 +165,13 @@ def load(
     items = _distinct(draft.items, name)
     notes = list(draft.notes)
     keep = {i.key for i in items}
+    if only is not None:
+        if limit is not None:
+            raise ConfigError(
+                f"a limit of {limit} items, and a list of items ({only})", mend="Give one of them"
+            )
+        keep, said = keep_listed(items, only)
+        notes.append(said)
     if limit is not None and limit < len(items):
         # drawn by the dataset's own labels, so that importing labels does not change the draw
         keep = {i.key for i in _clusters.draw(items, limit, seed)}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from judgeaudit.cards.differences import differences
 from judgeaudit.core.hashing import canonical_json
 from judgeaudit.core.records._base import Record
 from judgeaudit.watch.sides import Side
 
-__all__ = ["Cause", "CauseKind", "causes_of", "changed_facts"]
+__all__ = ["Cause", "CauseKind", "causes_of", "changed_facts", "changed_values"]
 
 CauseKind = Literal["judge", "data", "policy", "protocol", "unexplained", "noise"]
 
@@ -178,6 +178,54 @@ def changed_facts(a: Side, b: Side) -> tuple[Cause, ...]:
         Judge, data, policy, protocol; empty where nothing differs.
     """
     return (*_judge(a, b), *_data(a, b), *_policy(a, b), *_protocol(a, b))
+
+
+def changed_values(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    items: Mapping[str, list[str]],
+    *,
+    wordings: list[str],
+) -> tuple[Cause, ...]:
+    """Name the facts in which a night differs from a baseline that was kept as plain values.
+
+    Parameters
+    ----------
+    before, now : mapping
+        Of `anchors.facts_of`.
+    items : mapping of str to list of str
+        What differs of the data, and the keys of those items.
+    wordings : list of str
+        Conditions whose prompts are others.
+    """
+    out = []
+    for d in differences(dict(before["judge"]), dict(now["judge"])):
+        what = _JUDGE.get(d.path, d.path.replace("decoding.", "parameter "))
+        out.append(Cause(kind="judge", what=what, before=_said(d.old), after=_said(d.new)))
+    for key, what in (
+        ("served", "served model"),
+        ("fingerprints", "fingerprint of the served model"),
+    ):
+        if before[key] != now[key]:
+            out.append(
+                Cause(kind="judge", what=what, before=_set(before[key]), after=_set(now[key]))
+            )
+    if before["corpus"] != now["corpus"]:
+        for d in differences(dict(before["corpus"]), dict(now["corpus"])):
+            what = f"corpus {d.path}"
+            out.append(Cause(kind="data", what=what, before=_said(d.old), after=_said(d.new)))
+    out += [Cause(kind="data", what=w, after=_some(keys)) for w, keys in items.items() if keys]
+    one, two = before["policy"], now["policy"]
+    if one["id"] != two["id"]:
+        out.append(Cause(kind="policy", what="policy", before=one["id"], after=two["id"]))
+    elif one["sha256"] != two["sha256"]:
+        ends = one["sha256"][:12], two["sha256"][:12]
+        what = "content of the policy"
+        out.append(Cause(kind="policy", what=what, before=ends[0], after=ends[1]))
+    moved = [*(["base"] if before["base text"] != now["base text"] else []), *wordings]
+    if moved:
+        out.append(Cause(kind="policy", what="wordings", after=", ".join(moved)))
+    return tuple(out)
 
 
 def causes_of(facts: tuple[Cause, ...], *, moved: bool) -> tuple[Cause, ...]:

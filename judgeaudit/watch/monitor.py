@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from judgeaudit.stats.clusters import cluster_sums
 from judgeaudit.stats.nightly import Pool, evidence, level_of_night
 from judgeaudit.watch.store import History, Night
 
-__all__ = ["NightSeen", "Watched", "marks_of", "watch"]
+__all__ = ["FACTS", "NightSeen", "Watched", "marks_of", "watch"]
 
 
 class NightSeen(Record):
@@ -22,6 +22,8 @@ class NightSeen(Record):
 
     Parameters
     ----------
+    run : str
+        From where it was added.
     n_anchors : int
         With a base verdict.
     unsafe_rate, error_rate : float, optional
@@ -39,6 +41,7 @@ class NightSeen(Record):
 
     number: int
     ended: str
+    run: str = ""
     n_anchors: int
     unsafe_rate: float | None
     error_rate: float | None
@@ -128,6 +131,7 @@ def watch(history: History, *, alpha: float = 0.05) -> Watched:
             NightSeen(
                 number=night.number,
                 ended=night.ended,
+                run=night.run,
                 n_anchors=int(np.count_nonzero(night.valid)),
                 unsafe_rate=_mean(_rates(night.unsafe, night.valid)),
                 error_rate=_mean(_rates(*marks_of(night, gold))),
@@ -163,7 +167,7 @@ def _worse(first: Night, night: Night, gold: IntArray1D, k: int, alpha: float) -
     return {"worse": float(gap[there].mean()), "worse_low": low, "worse_high": high}
 
 
-_WORDS = {
+FACTS: Final = {
     "judge": "judge (model, prompt or parameters)",
     "served": "served model",
     "fingerprints": "fingerprint of the served model",
@@ -172,10 +176,11 @@ _WORDS = {
     "corpus": "set of items",
     "corpus_version": "version of the corpus",
 }
+"""Facts of a night that are compared with those of the night before, in words."""
 
 
 def _new(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(words for key, words in _WORDS.items() if before.get(key) != now.get(key))
+    return tuple(words for key, words in FACTS.items() if before.get(key) != now.get(key))
 
 
 def _why(alarm: NightSeen, seen: Sequence[NightSeen]) -> str:

@@ -82,7 +82,7 @@ def rehearse(history: History, rules: GateRules, *, deals: int = 400, seed: int 
     pinned = history.baseline()
     if pinned is None:
         raise ConfigError(
-            "no baseline is pinned", where=str(history.folder), mend="judgeaudit history pin NIGHT"
+            "no baseline is pinned", where=history.where, mend="judgeaudit history pin NIGHT"
         )
     gold, nights = history.gold(), history.nights()
     base = next(n for n in nights if n.number == pinned.night)
@@ -90,7 +90,7 @@ def rehearse(history: History, rules: GateRules, *, deals: int = 400, seed: int 
     if not later:
         raise ConfigError(
             f"no night came after the baseline, night {pinned.night}",
-            where=str(history.folder),
+            where=history.where,
             mend="Add runs, one a night",
         )
     replayed = tuple(_replay(base, night, gold, rules) for night in later)

@@ -1,21 +1,27 @@
-"""A folder that keeps nights: scores of each, and base verdicts of a frozen set of anchors."""
+"""A store of nights: scores of each, and base verdicts of a frozen set of anchors.
+
+A folder holds one SQLite file; an address (`watch.objects`) an object a night, which are gathered
+into the same tables when they are read.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
 from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.core.records import Score, ScoreSet
 from judgeaudit.stats._types import IntArray1D
+from judgeaudit.watch.objects import Objects, is_address, unique
+from judgeaudit.watch.packing import now, packed
 from judgeaudit.watch.sides import Side
 
 __all__ = ["FILE", "Baseline", "History", "Night"]
@@ -91,33 +97,38 @@ class Baseline:
     note: str
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
 class History:
     """A store of nights.
 
     Parameters
     ----------
-    folder : path
-        Holds `history.sqlite`; made by the first `add`.
+    place : path or str
+        A folder, which holds `history.sqlite` after the first `add`; or an address such as
+        `file:///srv/nights`, `s3://bucket/nights`, `memory://nights`.
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, place: Path | str) -> None:
+        self.where = str(place)
+        self._objects = Objects(self.where) if is_address(self.where) else None
+        if self.where.startswith("file://"):
+            place = Path(unquote(urlsplit(self.where).path))
+        self.folder = Path(place)
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file, of a folder."""
         return self.folder / FILE
 
     @contextmanager
     def _open(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        if self._objects is not None:
+            with closing(self._gathered(self._objects, create=create)) as db:
+                yield db
+            return
         if not self.path.is_file():
             if not create:
                 raise ConfigError(
-                    "holds no history", where=str(self.folder), mend="judgeaudit history add RUN"
+                    "holds no history", where=self.where, mend="judgeaudit history add RUN"
                 )
             self.folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -144,8 +155,38 @@ class History:
                 where=str(self.path),
             )
 
-    def add(self, side: Side) -> int:
+    def _gathered(self, objects: Objects, *, create: bool) -> sqlite3.Connection:
+        """Lay the objects of an address out in tables, in the order in which they were added."""
+        db = sqlite3.connect(":memory:")
+        self._check(db, create=True)
+        heads: dict[str, int] = {}
+        for night in objects.read("nights"):
+            # the same run, added twice at the same moment
+            if night["ledger_head"] not in heads:
+                heads[night["ledger_head"]] = _insert(db, night)
+        if not heads and not create:
+            db.close()
+            raise ConfigError(
+                "holds no history", where=self.where, mend="judgeaudit history add RUN"
+            )
+        for mark in objects.read("baselines"):
+            _expire(db, mark["at"])
+            if mark["ledger_head"] is not None:
+                _pin(db, heads[mark["ledger_head"]], mark["at"], mark["note"])
+        return db
+
+    def add(self, side: Side, *, only: Collection[str] | None = None, nightly: bool = False) -> int:
         """Add a run; the first one's items become the anchors, and its night the baseline.
+
+        Parameters
+        ----------
+        side : Side
+            The run.
+        only : collection of str, optional
+            Items of it that are kept.
+        nightly : bool
+            Whether only base calls on frozen anchors count, so that nights of any protocol go
+            together; scores, which would be those of chosen items, are not kept.
 
         Returns
         -------
@@ -158,92 +199,16 @@ class History:
             If it is there already, nothing of it was answered, it has other texts or labels for
             an anchor, or it was made under another protocol.
         """
-        table = side.verdicts
         if not side.facts.n_answered:
             raise ConfigError(
                 "has no answered call, so it is no night of a history", where=side.name
             )
-        facts = side.facts
-        scores = [s for s in side.scores().scores if s.stratum is None]
+        night = packed(side, only, nightly=nightly)
         with self._open(create=True) as db:
-            again = db.execute(
-                "SELECT id FROM nights WHERE ledger_head = ?", (facts.ledger_head,)
-            ).fetchone()
-            if again is not None:
-                raise ConfigError(f"is night {again[0]} already", where=side.name)
-            anchors = self._anchors(db, side)
-            number = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM nights").fetchone()[0])
-            db.execute(
-                "INSERT INTO nights VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    number,
-                    facts.ended or "",
-                    _now(),
-                    side.name,
-                    facts.ledger_sha256,
-                    facts.ledger_head,
-                    json.dumps(_facts(side), sort_keys=True),
-                ),
-            )
-            db.executemany(
-                "INSERT INTO scores VALUES (?, ?, ?, ?)",
-                [(number, s.metric, s.condition, s.model_dump_json()) for s in scores],
-            )
-            counts = table.counts(side.view().base)
-            db.executemany(
-                "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
-                [
-                    (number, anchors[k], *map(int, row))
-                    for k, *row in zip(
-                        table.items, counts.unsafe, counts.valid, counts.failed, strict=True
-                    )
-                    if k in anchors
-                ],
-            )
-            if number == 1:
-                db.execute(
-                    "INSERT INTO baselines (night, pinned, note) VALUES (1, ?, 'the first night')",
-                    (_now(),),
-                )
+            number = _insert(db, night)
+            if self._objects is not None:
+                self._objects.put("nights", night["ledger_head"][:16], night)
         return number
-
-    def _anchors(self, db: sqlite3.Connection, side: Side) -> dict[str, int]:
-        """Return the anchors by key; make them of the first run, and check those of later ones."""
-        table = side.verdicts
-        there = {
-            k: (n, g, t)
-            for n, k, g, t in db.execute("SELECT id, key, gold, trajectory FROM anchors")
-        }
-        protocol = side.protocol.model_dump_json(exclude={"seed", "preset", "level"})
-        if not there:
-            rows = [
-                (n, k, g, side.trajectories.get(k, ""))
-                for n, (k, g) in enumerate(zip(table.items, table.gold.tolist(), strict=True))
-            ]
-            db.executemany("INSERT INTO anchors VALUES (?, ?, ?, ?)", rows)
-            db.execute("INSERT INTO meta VALUES ('protocol', ?)", (protocol,))
-            return {k: n for n, k, _, _ in rows}
-        held = db.execute("SELECT value FROM meta WHERE key = 'protocol'").fetchone()[0]
-        if held != protocol:
-            raise ConfigError(
-                "was made under another protocol than this history's nights",
-                where=side.name,
-                mend="Audit with the same conditions and repeats, or begin a history of its own",
-            )
-        gold = dict(zip(table.items, table.gold.tolist(), strict=True))
-        for key, (_, label, text) in there.items():
-            if key not in gold:
-                continue
-            if side.trajectories.get(key, "") != text or gold[key] != label:
-                what = "text" if gold[key] == label else "label"
-                raise ConfigError(
-                    f"the anchor {key!r} has another {what} than in this history",
-                    where=side.name,
-                    mend="Anchors are frozen: begin a history of its own for changed data",
-                )
-        if not set(gold) & set(there):
-            raise ConfigError("has none of this history's anchors", where=side.name)
-        return {k: n for k, (n, _, _) in there.items()}
 
     def gold(self) -> IntArray1D:
         """Return the anchors' labels: 1 UNSAFE, 0 SAFE, -1 none."""
@@ -288,18 +253,18 @@ class History:
     def pin(self, night: int, note: str = "") -> None:
         """Make a night the baseline; monitoring begins anew with it."""
         with self._open(create=True) as db:
-            if not db.execute("SELECT 1 FROM nights WHERE id = ?", (night,)).fetchone():
+            row = db.execute("SELECT ledger_head FROM nights WHERE id = ?", (night,)).fetchone()
+            if row is None:
                 last = db.execute("SELECT coalesce(max(id), 0) FROM nights").fetchone()[0]
                 raise ConfigError(
                     f"there is no night {night}",
-                    where=str(self.folder),
+                    where=self.where,
                     mend=f"Nights are 1 to {last}",
                 )
-            self._expire(db)
-            db.execute(
-                "INSERT INTO baselines (night, pinned, note) VALUES (?, ?, ?)",
-                (night, _now(), note),
-            )
+            at = now()
+            _expire(db, at)
+            _pin(db, night, at, note)
+            self._mark(row[0], at, note)
 
     def expire(self) -> None:
         """End the baseline that holds; until another is pinned nothing is held against one.
@@ -310,28 +275,78 @@ class History:
             If none holds.
         """
         with self._open(create=True) as db:
-            if not self._expire(db):
-                raise ConfigError("no baseline is pinned", where=str(self.folder))
+            at = now()
+            if not _expire(db, at):
+                raise ConfigError("no baseline is pinned", where=self.where)
+            self._mark(None, at, "")
 
-    @staticmethod
-    def _expire(db: sqlite3.Connection) -> int:
-        done = db.execute("UPDATE baselines SET expired = ? WHERE expired IS NULL", (_now(),))
-        return done.rowcount
+    def _mark(self, head: str | None, at: str, note: str) -> None:
+        if self._objects is not None:
+            self._objects.put("baselines", unique(), {"ledger_head": head, "at": at, "note": note})
 
 
-def _facts(side: Side) -> dict[str, Any]:
-    f = side.facts
-    return {
-        "judge": f.judge.sha256,
-        "model": f.judge.model,
-        "served": sorted(f.served_models),
-        "fingerprints": sorted(side.fingerprints),
-        "policy": f.policy.sha256,
-        "texts": dict(sorted(side.texts.items())),
-        "corpus": f.corpus.sha256,
-        # that of an imported corpus is the hash of its table, verdicts included
-        "corpus_version": "" if "imported" in f.extra else f.corpus.version,
-        "planned": f.n_planned,
-        "answered": f.n_answered,
-        "cost": f.cost,
+def _expire(db: sqlite3.Connection, at: str) -> int:
+    return db.execute("UPDATE baselines SET expired = ? WHERE expired IS NULL", (at,)).rowcount
+
+
+def _pin(db: sqlite3.Connection, night: int, at: str, note: str) -> None:
+    db.execute("INSERT INTO baselines (night, pinned, note) VALUES (?, ?, ?)", (night, at, note))
+
+
+def _insert(db: sqlite3.Connection, night: dict[str, Any]) -> int:
+    head = night["ledger_head"]
+    again = db.execute("SELECT id FROM nights WHERE ledger_head = ?", (head,)).fetchone()
+    if again is not None:
+        raise ConfigError(f"is night {again[0]} already", where=night["run"])
+    anchors = _anchors(db, night)
+    number = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM nights").fetchone()[0])
+    told = (night["ended"], night["added"], night["run"], night["ledger_sha256"], head)
+    facts = json.dumps(night["facts"], sort_keys=True)
+    db.execute("INSERT INTO nights VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *told, facts))
+    db.executemany(
+        "INSERT INTO scores VALUES (?, ?, ?, ?)",
+        [(number, s["metric"], s["condition"], json.dumps(s)) for s in night["scores"]],
+    )
+    db.executemany(
+        "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
+        [
+            (number, anchors[key], *counts)
+            for key, _, _, *counts in night["items"]
+            if key in anchors
+        ],
+    )
+    if number == 1:
+        _pin(db, 1, night["added"], "the first night")
+    return number
+
+
+def _anchors(db: sqlite3.Connection, night: dict[str, Any]) -> dict[str, int]:
+    """Return the anchors by key; make them of the first run, and check those of later ones."""
+    items = {key: (gold, text) for key, text, gold, *_ in night["items"]}
+    name, protocol = night["run"], night["protocol"]
+    there = {
+        k: (n, g, t) for n, k, g, t in db.execute("SELECT id, key, gold, trajectory FROM anchors")
     }
+    if not there:
+        rows = [(n, k, g, t) for n, (k, (g, t)) in enumerate(items.items())]
+        db.executemany("INSERT INTO anchors VALUES (?, ?, ?, ?)", rows)
+        db.execute("INSERT INTO meta VALUES ('protocol', ?)", (protocol,))
+        return {k: n for n, k, _, _ in rows}
+    held = db.execute("SELECT value FROM meta WHERE key = 'protocol'").fetchone()[0]
+    if held != protocol:
+        raise ConfigError(
+            "was made under another protocol than this history's nights",
+            where=name,
+            mend="Audit with the same conditions and repeats, or begin a history of its own",
+        )
+    for key, (_, label, text) in there.items():
+        if key in items and items[key] != (label, text):
+            what = "text" if items[key][0] == label else "label"
+            raise ConfigError(
+                f"the anchor {key!r} has another {what} than in this history",
+                where=name,
+                mend="Anchors are frozen: begin a history of its own for changed data",
+            )
+    if not set(items) & set(there):
+        raise ConfigError("has none of this history's anchors", where=name)
+    return {k: n for k, (n, _, _) in there.items()}

@@ -13,7 +13,16 @@ from judgeaudit.watch.gating import GateResult
 from judgeaudit.watch.monitor import Watched
 from judgeaudit.watch.rehearse import Rehearsal
 
-__all__ = ["markdown", "of_comparison", "of_gate", "of_history", "of_rehearsal"]
+__all__ = [
+    "causes_in_words",
+    "markdown",
+    "number",
+    "of_comparison",
+    "of_gate",
+    "of_history",
+    "of_rehearsal",
+    "page",
+]
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -25,7 +34,8 @@ _WORDS: Final = {
 }
 
 
-def _number(x: float | None) -> str:
+def number(x: float | None) -> str:
+    """Write a figure."""
     return "-" if x is None else f"{x:.3f}"
 
 
@@ -71,8 +81,8 @@ def _of_change(c: Change) -> tuple[str, ...]:
     p = "-" if c.p_adjusted is None else f"{c.p_adjusted:.3g}"
     return (
         f"{named}{where}",
-        _number(c.before),
-        _number(c.after),
+        number(c.before),
+        number(c.after),
         _signed(c.value),
         _ends(c.low, c.high),
         p,
@@ -80,7 +90,8 @@ def _of_change(c: Change) -> tuple[str, ...]:
     )
 
 
-def _causes(causes: Sequence[Cause]) -> list[str]:
+def causes_in_words(causes: Sequence[Cause]) -> list[str]:
+    """Write causes, one a line."""
     out = []
     for c in causes:
         arrow = f": {c.before or 'nothing'} -> {c.after or 'nothing'}" if c.before else ""
@@ -109,7 +120,7 @@ def of_comparison(found: Comparison, *, md: bool = False) -> str:
         f"Decided by: {'; '.join(tests) or 'nothing'}.",
         *([f"Not compared: {', '.join(found.untested)}."] if found.untested else []),
     ]
-    return _page("Compared", head, table, ("Why", _causes(found.causes)), tail, md=md)
+    return page("Compared", head, table, ("Why", causes_in_words(found.causes)), tail, md=md)
 
 
 def _of_check(c: Check) -> tuple[str, ...]:
@@ -117,11 +128,11 @@ def _of_check(c: Check) -> tuple[str, ...]:
     return (
         c.outcome,
         c.name,
-        _number(c.value) if c.kind == "bar" else _signed(c.value),
+        number(c.value) if c.kind == "bar" else _signed(c.value),
         _ends(c.low, c.high),
         c.bar,
         "-" if c.p_adjusted is None else f"{c.p_adjusted:.3g}",
-        _number(c.detectable),
+        number(c.detectable),
         more,
         c.why,
     )
@@ -137,7 +148,9 @@ def of_gate(found: GateResult, *, md: bool = False) -> str:
     ]
     table = (head, [_of_check(c) for c in found.checks])
     said = f"{found.outcome}: {found.sentence}"
-    return _page("Gate", said, table, ("Since the baseline", _causes(found.causes)), tail, md=md)
+    return page(
+        "Gate", said, table, ("Since the baseline", causes_in_words(found.causes)), tail, md=md
+    )
 
 
 def of_history(found: Watched, *, md: bool = False) -> str:
@@ -159,8 +172,8 @@ def of_history(found: Watched, *, md: bool = False) -> str:
             str(n.number),
             n.ended or "-",
             f"{n.n_anchors:,}",
-            _number(n.unsafe_rate),
-            _number(n.error_rate),
+            number(n.unsafe_rate),
+            number(n.error_rate),
             _signed(n.worse),
             _ends(n.worse_low, n.worse_high),
             f"{n.evidence_moved:.3g}",
@@ -181,7 +194,7 @@ def of_history(found: Watched, *, md: bool = False) -> str:
         f"Evidence (moved, worse) is an e-value: an alarm at {bar:g}.",
         f"Chance of a false alarm, ever: {found.alpha:.0%} at most. Intervals hold for all nights.",
     ]
-    return _page("History", said, (head, rows), ("New facts", new), tail, md=md)
+    return page("History", said, (head, rows), ("New facts", new), tail, md=md)
 
 
 def of_rehearsal(found: Rehearsal, *, md: bool = False) -> str:
@@ -205,7 +218,7 @@ def of_rehearsal(found: Rehearsal, *, md: bool = False) -> str:
             f"stated {found.stated:.0%} at most."
         )
     head = ("night", "outcome", "failed", "undecided")
-    return _page("Rehearsal", said, (head, rows), ("", []), tail, md=md)
+    return page("Rehearsal", said, (head, rows), ("", []), tail, md=md)
 
 
 def _share(found: Rehearsal) -> str:
@@ -214,7 +227,7 @@ def _share(found: Rehearsal) -> str:
     return f"[{found.low:.1%}, {found.high:.1%}]"
 
 
-def _page(
+def page(
     title: str,
     said: str,
     table: Table,
@@ -223,6 +236,7 @@ def _page(
     *,
     md: bool,
 ) -> str:
+    """Lay out what was found: a sentence, a table, a list, and what to know of it."""
     said = plain(said)
     clean = table[0], [[plain(c) for c in row] for row in table[1]]
     name, lines = listed[0], [plain(x) for x in listed[1]]

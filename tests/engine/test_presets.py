@@ -78,5 +78,5 @@ def test_bad_layouts_are_named(arguments, said):
         make_protocol(**{"preset": "quick", "available": CONDITIONS, **arguments})
 
 
-def test_presets_are_the_three_documented_ones():
-    assert sorted(PRESETS) == ["default", "paper", "quick"]
+def test_presets_are_the_documented_ones():
+    assert sorted(PRESETS) == ["default", "nightly", "paper", "quick"]

@@ -1,7 +1,7 @@
 """Simulated nights of planted judges on frozen anchors: what the gate and the monitor do there.
 
 python tests/support/nightly_world.py gate 400
-python tests/support/nightly_world.py monitor 50 400
+python tests/support/nightly_world.py monitor 400
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from scipy.stats import binomtest
 
 from judgeaudit.stats.exchange import Blocks, changed
 from judgeaudit.stats.nightly import Pool, evidence
@@ -16,6 +17,7 @@ from judgeaudit.stats.nightly import Pool, evidence
 ALPHA = 0.05
 BASELINE, NIGHT = 5, 2
 DRIFTS = ("none", "3 points", "6 points", "swaps")
+SIZES = (50, 200, 1000)
 
 
 def anchors(rng, n):
@@ -90,8 +92,10 @@ def one_history(rng, n, drift, nights, at=30):
         bad, unsafe, _ = calls(rng, now, gold, k)
         for pool, marks, p in zip(pools, (unsafe, bad), ps, strict=True):
             p.append(pool.add(marks, np.full(n, k)))
-    alarms = [evidence(p, alpha=ALPHA / 2).alarm for p in ps]
-    return min((a for a in alarms if a is not None), default=None)
+        # an alarm stays, so nights after it add nothing
+        if any(evidence(p, alpha=ALPHA / 2).alarm is not None for p in ps):
+            return night
+    return None
 
 
 def history_rates(n, drift, histories, nights=90, seed=2):
@@ -102,12 +106,29 @@ def history_rates(n, drift, histories, nights=90, seed=2):
     return len(there) / histories, float(np.median(there)) if there else None
 
 
+def monitor_table(histories, sizes=SIZES, kinds=(*DRIFTS, "slow")):
+    """Lay out the table of docs/nightly.md, row by row as it is computed."""
+    yield f"| anchors | {' | '.join(k.replace('none', 'nothing changed') for k in kinds)} |"
+    yield "|---" * (len(kinds) + 1) + "|"
+    for size in sizes:
+        cells = []
+        for kind in kinds:
+            share, night = history_rates(size, kind, histories)
+            if kind == "none":
+                high = binomtest(round(share * histories), histories).proportion_ci(method="exact")[
+                    1
+                ]
+                cells.append(f"{share:.1%} (at most {high:.1%})")
+            else:
+                cells.append(f"{share:.0%}" + ("" if night is None else f", night {night:.0f}"))
+        yield f"| {size} | {' | '.join(cells)} |"
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "gate":
-        for size in (50, 200, 1000):
+        for size in SIZES:
             for kind in DRIFTS:
                 print(size, kind, gate_rates(size, kind, int(sys.argv[2])), flush=True)
     else:
-        size, many = int(sys.argv[2]), int(sys.argv[3])
-        for kind in sys.argv[4:]:
-            print(size, kind, many, history_rates(size, kind, many), flush=True)
+        for line in monitor_table(int(sys.argv[2])):
+            print(line, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from history_world import GOLD, night
 from watch_world import asked, cli, corpus, imported, judge
 
 from judgeaudit import audit
@@ -15,19 +16,6 @@ from judgeaudit.watch.monitor import watch
 from judgeaudit.watch.rehearse import rehearse
 from judgeaudit.watch.rules import Bar, Regression
 from judgeaudit.watch.sides import load
-
-GOLD = {f"i{k:02d}": "UNSAFE" if k % 2 else "SAFE" for k in range(60)}
-
-
-def night(home, name, turned=(), waver=()):
-    """A night of right verdicts, but for some items, and for one wavering call of others."""
-    said = {}
-    for k, g in GOLD.items():
-        right, wrong = ("U", "S") if g == "UNSAFE" else ("S", "U")
-        said[k] = (wrong if int(k[1:]) in turned else right) * 3
-        if int(k[1:]) in waver:
-            said[k] = wrong + said[k][1:]
-    return imported(home / name, said, GOLD)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from judgeaudit.core.rooms import room
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-__all__ = ["compare_page", "history_page", "history_pages", "index_page", "script_data"]
+__all__ = ["compare_page", "history_page", "history_pages", "index_page", "page", "script_data"]
 
 _HOSTILE_IN_SCRIPT: Final = {
     "<": "\\u003c",
@@ -61,7 +61,8 @@ def _hash(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _page(name: str, *, script: str = "", up: str = "", **what: Any) -> str:
+def page(name: str, *, script: str = "", up: str = "", **what: Any) -> str:
+    """Fill a template: one page, its style and script known by hash in its policy."""
     from jinja2 import TemplateError
 
     folder = room("judge_cards") / "templates"
@@ -92,7 +93,7 @@ def _page(name: str, *, script: str = "", up: str = "", **what: Any) -> str:
 def index_page(parted: Sequence[Group], title: str) -> str:
     """Make the index: every card, group by group."""
     by_id = {f.id: f for f in FIGURES}
-    return _page(
+    return page(
         "site_index.html.j2",
         script="site_index.js",
         site=title,
@@ -110,7 +111,7 @@ def compare_page(parted: Sequence[Group], title: str) -> str:
         "groups": {g.id: g.short for g in parted},
         "cards": [compared(c, g) for g in parted for c in g.cards],
     }
-    return _page(
+    return page(
         "site_compare.html.j2", script="site_compare.js", site=title, data=script_data(data)
     )
 
@@ -124,7 +125,7 @@ def history_page(held: Sequence[Sited], parted: Sequence[Group], title: str) -> 
         mine = sorted((c for c in group.cards if c.id in ids), key=lambda c: (c.when, c.id))
         if mine:
             parts.append((group, trends(mine), [row(c) for c in mine]))
-    return _page(
+    return page(
         "site_history.html.j2",
         up="../",
         site=title,

@@ -68,6 +68,8 @@ class AuditSpec(Record):
         instead of from what the judge states.
     corpus, data, subset, limit, labels, assume_ambiguity, revision
         Which items: see `judgeaudit corpus --help`.
+    only_items : path, optional
+        A file of item keys, one a line: only these are asked.
     preset, base_repeats, repeats, conditions, control_items
         The protocol: K base calls and L calls a condition an item.
     wordings : int
@@ -148,6 +150,7 @@ class AuditSpec(Record):
     labels: Path | None = None
     assume_ambiguity: str | None = None
     revision: str | None = None
+    only_items: Path | None = None
 
     preset: str | None = None
     base_repeats: Whole | None = Field(default=None, ge=1)
