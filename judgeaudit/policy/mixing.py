@@ -103,7 +103,10 @@ def _chooser(name: str, mix: Mix) -> Block:
         elif name == "norm" and norm is not None:
             away = in_front and bool(norm["exceptions"]) and mix.takes("place", norm["id"])
             shown = {**norm, "exceptions": []} if away else norm
-            yield from _norm(context.derived({"n": shown}), mix, mine, base, norm, bool(parents))
+            if parents:
+                yield from _turned(context.derived({"n": shown}), mix, (mine, base), norm)
+            else:
+                yield from base(context.derived({"n": shown}))
         elif name in _PLACE:
             # a norm whose exceptions stand in front comes here without them
             whole = in_front and not norm["exceptions"]
@@ -115,21 +118,14 @@ def _chooser(name: str, mix: Mix) -> Block:
     return choose
 
 
-def _norm(
-    context: Context,
-    mix: Mix,
-    mine: Block,
-    base: Block,
-    norm: Mapping[str, Any],
-    turned: bool,
+def _turned(
+    context: Context, mix: Mix, ways: tuple[Block, Block], norm: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Word a norm; a rewrite that turns it makes two choices: its voice, and what comes first."""
-    if not turned:
-        yield from base(context)
-        return
+    """Word a norm that the rewrite turns; two choices: its voice, and what comes first."""
+    mine, base = ways
     voice = mix.takes("voice", norm["id"])
     first = mix.takes("order", norm["id"]) if norm["exceptions"] else voice
-    if voice == first or not context["n"]["exceptions"]:
+    if not context["n"]["exceptions"]:
         first = voice
     say = context["say"]
     if first and not voice:
