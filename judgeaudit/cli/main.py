@@ -37,6 +37,7 @@ from judgeaudit.cli import flattening as _flattening
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
+from judgeaudit.cli import localise as _localise
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
 from judgeaudit.cli import site as _site
@@ -78,6 +79,7 @@ _importing.add_to(app)
 _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
+_localise.add_to(app)
 _watching.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 _site.add_to(app)

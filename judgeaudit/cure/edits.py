@@ -23,6 +23,8 @@ from judgeaudit.policy.worddiff import word_diff
 
 __all__ = ["Edit", "Edits", "Subset", "edits_between"]
 
+Spans = tuple[tuple[int, int], ...]
+
 Subset = frozenset[str]
 """Keys of the edits that are applied."""
 
@@ -63,6 +65,8 @@ class Edit:
         Number of the norm in the base text.
     before, after : tuple of str
         What it takes out of the base text by itself, and what it puts there.
+    spans : tuple of (int, int)
+        Where that is in the base text; an empty span where it only puts something in.
     """
 
     key: str
@@ -70,6 +74,7 @@ class Edit:
     norm: int | None
     before: tuple[str, ...]
     after: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -205,18 +210,12 @@ def _structural(
         return rendering.render_text(policy, id_, wording=wording, mix=mix), mix
 
     try:
+        slots = _slots(write)
+        if (write(frozenset())[0], write(slots)[0]) != (base.text, rewrite.text):
+            return None
         if rendering.render_text(policy, id_, wording=wording) != rewrite.text:
             return None
-        nothing, mix = write(frozenset())
-        slots, text = frozenset(mix.asked), nothing
-        for _ in range(_MOST_ROUNDS):  # a choice may stand behind another one
-            text, mix = write(slots)
-            if slots >= mix.asked.keys():
-                break
-            slots |= frozenset(mix.asked)
     except PolicyError:
-        return None
-    if nothing != base.text or text != rewrite.text:
         return None
     number = {n.id: k for k, n in enumerate(policy.norms, start=1)}
 
@@ -238,26 +237,47 @@ def _structural(
     return tuple(e for e, _ in made.values()), mixed
 
 
+def _slots(write: Callable[[frozenset[Slot]], tuple[str, Mix]]) -> frozenset[Slot]:
+    """Find all choices of a rewrite: one may stand behind another."""
+    slots = frozenset(write(frozenset())[1].asked)
+    for _ in range(_MOST_ROUNDS):
+        more = frozenset(write(slots)[1].asked) - slots
+        if not more:
+            break
+        slots |= more
+    return slots
+
+
 def _edit(slot: Slot, number: int | None, base: str, alone: str) -> Edit:
-    before, after = changed(base, alone)
+    before, after, spans = changed(base, alone)
     if number is None:
         name = _ORDERS.get(slot.kind) or _BLOCKS.get(slot.kind) or f"{slot.kind}: reworded"
-        return Edit(slot.kind, name, None, before, after)
+        return Edit(slot.kind, name, None, before, after, spans)
     key = f"N{number}.{slot.kind}"
     said = _NORM.get(slot.kind, "reworded")
     if slot.kind == "words" and before and after:
         said = f"{shortly(before[0])!r} -> {shortly(after[0])!r}"
-    return Edit(key, f"N{number}: {said}", number, before, after)
+    return Edit(key, f"N{number}: {said}", number, before, after, spans)
 
 
-def changed(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the stretches of words that a new text lacks, and those that are new in it."""
-    pieces = word_diff(old, new)
-    out: dict[str, list[str]] = {"removed": [], "added": [], "same": []}
-    for kind, text in pieces:
-        if text.strip():
-            out[kind].append(text.strip())
-    return tuple(out["removed"]), tuple(out["added"])
+def changed(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...], Spans]:
+    """Return the words that a new text lacks, those new in it, and where that is in the old."""
+    removed: list[str] = []
+    added: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for kind, text in word_diff(old, new):
+        end = at + (len(text) if kind != "added" else 0)
+        if kind == "removed":
+            removed.append(text.strip())
+            spans.append((at, end))
+        elif kind == "added":
+            added.append(text.strip())
+            # what is put in the place of something has its span already
+            if not spans or spans[-1][1] != at:
+                spans.append((at, at))
+        at = end
+    return tuple(filter(None, removed)), tuple(filter(None, added)), tuple(spans)
 
 
 def shortly(text: str) -> str:

@@ -37,7 +37,9 @@ def textual(base: str, rewrite: str) -> tuple[tuple[Edit, ...], Callable[[Subset
     def add(key: str, before: str, after: str) -> None:
         said = f"{shortly(before)!r} -> {shortly(after)!r}"
         taken, put = ((t.strip(),) if t.strip() else () for t in (before, after))
-        edits.append(Edit(key, f"{key}: {said}", None, taken, put))
+        at = sum(len(old) for _, old, _ in parts)
+        span = (at, at + len(before))
+        edits.append(Edit(key, f"{key}: {said}", None, taken, put, (span,)))
         parts.append((key, before, after))
 
     old, new = base.splitlines(keepends=True), rewrite.splitlines(keepends=True)

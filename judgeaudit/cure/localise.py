@@ -12,10 +12,10 @@ from judgeaudit._version import __version__
 from judgeaudit.core.errors import ConfigError, unknown_name
 from judgeaudit.core.hashing import sha256_of, stable_seed
 from judgeaudit.core.records import AuditSpec, Condition, Item, Label, Policy
+from judgeaudit.core.records.localised import Localised
 from judgeaudit.cure.edits import Edits, edits_between
 from judgeaudit.cure.localise_ask import InLedgers, Prompts, StoppedError
 from judgeaudit.cure.localise_gather import searched, section
-from judgeaudit.cure.localise_records import Localised
 from judgeaudit.cure.localise_rounds import CALLS_A_FLIP, LEVEL, Flip, Rounds
 from judgeaudit.cure.localise_search import ERROR, SURE
 from judgeaudit.engine.control import RunControl
@@ -250,7 +250,7 @@ def localise(
         If it cannot begin or go on; what was answered is kept.
     """
     control, progress = RunControl(), make_progress(show)
-    ask = InLedgers(view, plan.folder, spec, progress=progress, control=control)
+    ask = InLedgers(view, plan.folder, spec, calls=plan.calls, progress=progress, control=control)
     rounds = Rounds(plan.begun, ask, plan.calls)
 
     async def story() -> bool:

@@ -54,6 +54,36 @@ class StoppedError(Exception):
     """The user interrupted a round; what was answered is kept."""
 
 
+class _OneBar:
+    """Shows all rounds as one run, against the calls that they may take at most."""
+
+    def __init__(self, inner: Progress, most: int) -> None:
+        self._inner, self._most, self._begun = inner, most, False
+
+    def begin(self, planned: int, answered: int) -> None:
+        """Start at the first round that is asked."""
+        del planned
+        if not self._begun:
+            self._inner.begin(self._most, answered)
+        self._begun = True
+
+    def count(self, outcome: str, cost: float | None) -> None:
+        """Count a call."""
+        self._inner.count(outcome, cost)
+
+    def note(self, line: str) -> None:
+        """Say a line."""
+        self._inner.note(line)
+
+    def end(self) -> None:
+        """Go on: another round may follow."""
+
+    def close(self) -> None:
+        """Stop."""
+        if self._begun:
+            self._inner.end()
+
+
 class Prompts:
     """Rebuilds a run's prompts from its ledger, also for texts that the run did not ask.
 
@@ -81,6 +111,7 @@ class Prompts:
         self._seed, self._path = meta.protocol.seed, view.path
 
     def __call__(self, item: Item, rendering: Rendering) -> JudgePrompt:
+        """Return the prompt of an item under a text."""
         key = f"{self._seed}/{item.key}"
         return build_prompt(self._template, rendering, item.trajectory, fence_key=key)
 
@@ -111,6 +142,8 @@ class InLedgers:
         Where the rounds are kept.
     spec : AuditSpec
         Limits and budget of all rounds together; the judge is the run's own.
+    calls : int
+        Calls at most, for the bar.
     progress, control
         As of `run_plan`.
     """
@@ -121,11 +154,12 @@ class InLedgers:
         folder: Path,
         spec: AuditSpec,
         *,
+        calls: int,
         progress: Progress,
         control: RunControl,
     ) -> None:
         self._view, self._folder, self._spec = view, folder, spec
-        self._progress, self._control = progress, control
+        self._progress, self._control = _OneBar(progress, calls), control
         self._items, self._prompts = items_of(view), Prompts(view)
         self._judge_spec = view.meta.judge
         self._price = price_of(spec, self._judge_spec)
@@ -179,6 +213,7 @@ class InLedgers:
 
     async def aclose(self) -> None:
         """Close the judge, on the loop on which it was asked."""
+        self._progress.close()
         if self._judge is not None:
             with suppress(TimeoutError):
                 await self._judge.aclose()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from judgeaudit.core.records.localised import Cause, Moved, Searched, Section, Share
 from judgeaudit.cure.edits import Edits, Subset
-from judgeaudit.cure.localise_records import Cause, Moved, Searched, Section, Share
 from judgeaudit.cure.localise_rounds import Flip
 from judgeaudit.cure.localise_search import ERROR
 from judgeaudit.stats._types import Undefined
@@ -113,6 +113,7 @@ def _moved(edits: Edits, key: str, traced: Sequence[Flip], level: float) -> Move
         norm=edit.norm,
         before=edit.before,
         after=edit.after,
+        spans=edit.spans,
         alone=alone,
         part=_share(hits, traced, level),
     )

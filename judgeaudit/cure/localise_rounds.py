@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -115,7 +116,7 @@ class Rounds:
     async def _round(
         self, wanted: list[tuple[Flip, Asks]]
     ) -> dict[int, dict[Subset, list[bool | None]]]:
-        """Ask what the budget holds, first come first served; who is left out is not in the answer."""
+        """Ask what the budget holds, first come first served; the answer lacks who is left out."""
         questions: list[Question] = []
         asked: list[Flip] = []
         for flip, asks in wanted:
@@ -177,7 +178,9 @@ class Rounds:
         flip.tallies[0].update(x for x in base if x is not None)
         flip.tallies[1].update(x for x in rewrite if x is not None)
         flip.pairs += [
-            int(b) - int(a) for a, b in zip(base, rewrite, strict=True) if None not in (a, b)
+            int(b) - int(a)
+            for a, b in zip(base, rewrite, strict=True)
+            if a is not None and b is not None
         ]
         if len(flip.pairs) > _MOST_PAIRS:
             del flip.pairs[_MOST_PAIRS:]
@@ -189,7 +192,7 @@ class Rounds:
         for flip in flips:
             low, high = rates(*flip.tallies)
             of = Searching(
-                flip.edits.keys, flip.edits.may_ask, low, high, lambda f=flip: self._guesses(f)
+                flip.edits.keys, flip.edits.may_ask, low, high, partial(self._guesses, flip)
             )
             work = search(of)
             self._advance(going, (flip, of, work), None)

@@ -179,32 +179,36 @@ def _smallest(
             known[subset] = yield from _asked(of, subset, ERROR)
         return known[subset]
 
-    if guessing:
-        for guess in list(of.guesses())[:_MOST_GUESSES]:
-            if guess < universe and (yield from test(guess)):
-                return guess
+    for guess in list(of.guesses())[:_MOST_GUESSES] if guessing else ():
+        if guess < universe and (yield from test(guess)):
+            return guess
     whole = tuple(k for k in of.keys if k in universe)
     parts = 2
     while len(whole) > 1:
         chunks = _chunks(whole, parts)
-        smaller: tuple[str, ...] | None = None
-        for chunk in chunks:
-            if (yield from test(frozenset(chunk))):
-                smaller, parts = chunk, 2
-                break
-        if smaller is None and parts > 2:
-            for chunk in chunks:
-                left = tuple(k for k in whole if k not in chunk)
-                if (yield from test(frozenset(left))):
-                    smaller, parts = left, max(parts - 1, 2)
-                    break
-        if smaller is not None:
-            whole = smaller
+        # with two parts, what one leaves is the other
+        rests = [tuple(k for k in whole if k not in c) for c in chunks] if parts > 2 else []
+        chunk = yield from _first(test, chunks)
+        rest = None if chunk else (yield from _first(test, rests))
+        if chunk:
+            whole, parts = chunk, 2
+        elif rest:
+            whole, parts = rest, max(parts - 1, 2)
         elif parts < len(whole):
             parts = min(2 * parts, len(whole))
         else:
             break
     return frozenset(whole)
+
+
+def _first(
+    test: Callable[[Subset], Question], sets: Sequence[tuple[str, ...]]
+) -> Generator[Asks, Answers, tuple[str, ...] | None]:
+    """Return the first of some sets that flips the item."""
+    for one in sets:
+        if (yield from test(frozenset(one))):
+            return one
+    return None
 
 
 def _chunks(keys: tuple[str, ...], parts: int) -> list[tuple[str, ...]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
-from judgeaudit.core.records import Label
-from judgeaudit.core.records._base import Record
+from judgeaudit.core.records._base import Label, Record
 
 __all__ = ["SCHEMA", "Cause", "Localised", "Moved", "Searched", "Section"]
 
-SCHEMA = 1
+SCHEMA: Final = 1
 """Version of the record."""
 
 
@@ -37,6 +36,8 @@ class Moved(Record):
         See `Edit`.
     before, after : tuple of str
         What it takes out of the base text, and what it puts there.
+    spans : tuple of (int, int)
+        Where these words stand in the base text; empty spans where something is only put in.
     alone : int
         Flips that this edit is enough for by itself.
     part : Share
@@ -48,6 +49,7 @@ class Moved(Record):
     norm: int | None
     before: tuple[str, ...]
     after: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
     alone: int
     part: Share
 
