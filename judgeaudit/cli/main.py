@@ -33,6 +33,7 @@ from judgeaudit.cli import (
     view,
 )
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import explain as _explain
 from judgeaudit.cli import flattening as _flattening
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
@@ -80,6 +81,7 @@ _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
 _localise.add_to(app)
+_explain.add_to(app)
 _watching.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")
 _site.add_to(app)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import pytest
 
 from judgeaudit.core.errors import ConfigError
-from judgeaudit.core.hashing import sha256_text
 from judgeaudit.cure.edits import edits_between
 from judgeaudit.cure.edits_text import textual
+from judgeaudit.cure.localise_search import Searching, search
 from judgeaudit.policy import load_policy, render
 from judgeaudit.policy.rendering import render_text
 from judgeaudit.policy.transforms import load_conditions
 
 CASES = [
-    (name, language, condition)
-    for name, language in (("agent_safety", "en"), ("web_agent", "en"), ("finance", "ko"))
-    for condition in ("T1", "T2", "T4", "T1T2T4", "T3")
+    ("agent_safety", "en", "T1"),
+    ("web_agent", "en", "T1T2T4"),
+    ("one_norm", "en", "T1T2T4"),
+    ("finance", "ko", "T1T2T4"),
+    ("privacy", "ko", "T4"),
+    ("privacy", "en", "T3"),
 ]
 
 
@@ -35,11 +39,11 @@ def test_every_subset_is_a_text_that_reads_back_as_the_same_policy(name, languag
     edits = between(name, language, condition)
     rng = random.Random(5)
     texts = {edits.base.text, edits.rewrite.text}
-    for _ in range(6):
+    for _ in range(4):
         some = frozenset(k for k in edits.keys if rng.random() < 0.5)
         assert edits.may_ask(some)
         texts.add(edits.rendering(some).text)
-    assert len(texts) > 2
+    assert len(texts) > 2 or len(edits.edits) == 2
 
 
 @pytest.mark.parametrize("wording", [0, 1])
@@ -84,21 +88,23 @@ def test_a_text_of_ones_own_is_cut_into_stretches_of_words():
 
 def test_a_text_in_between_that_says_something_else_is_not_asked():
     policy = load_policy("agent_safety")
-    base = render(policy, "base")
-    text = base.text.replace("must not reveal", "shall not reveal").replace(
-        "must not run code", "is not allowed to run code"
-    )
-    assert text != base.text
-    own = base.model_copy(
-        update={"condition": "mine", "text": text, "sha256": sha256_text(text)}
-    )
-    condition = load_conditions()["T2"].model_copy(update={"id": "mine"})
+    base, turned = render(policy, "base"), render(policy, "T1")
+    own = turned.model_copy(update={"condition": "mine"})
+    condition = load_conditions()["T1"].model_copy(update={"id": "mine"})
     edits = edits_between(policy, base, own, condition)
-    words = [e for e in edits.edits if "allowed" in e.name]
-    assert words
-    halves = [edits.may_ask(frozenset((e.key,))) for e in edits.edits]
-    # "is not" alone, without its "allowed to", would be another policy
-    assert all(halves) == (len(edits.edits) == 2)
+    single = {e.key: edits.may_ask(frozenset((e.key,))) for e in edits.edits}
+    assert {True, False} == set(single.values())
+    asked: list[frozenset[str]] = []
+    of = Searching(edits.keys, edits.may_ask, 0.1, 0.9)
+    work = search(of)
+    asks = next(work)
+    with suppress(StopIteration):
+        while True:
+            asked += asks
+            # nothing but the whole flips
+            asks = work.send({s: [s == edits.everything] * n for s, n in asks.items()})
+    assert asked
+    assert all(edits.may_ask(s) for s in asked)
 
 
 @pytest.mark.parametrize(("condition", "words"), [("strict", "meant to move"), ("T0", "kind")])
