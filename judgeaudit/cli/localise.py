@@ -28,7 +28,7 @@ def _localise(
         int, typer.Option(help="Calls at most, all sessions together; about 80 a flip.")
     ] = 2000,
     policy: Annotated[
-        Path | None, typer.Option(help="The run's policy as data, if it does not ship.")
+        str | None, typer.Option(help="File of the run's policy, if it does not ship.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be asked, and ask nobody.")

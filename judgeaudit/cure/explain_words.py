@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgeaudit.cards.clean import clean
 from judgeaudit.cards.render import md_code, md_text
 from judgeaudit.cards.words import p_value, percent
 from judgeaudit.core.terminal import plain
@@ -82,7 +83,7 @@ def of_explained(found: Explained) -> str:
 
 def to_markdown(found: Explained) -> str:
     """Write the same as Markdown, with all contrasts and all reasons side by side."""
-    lines = [f"# {md_text(f'What flips of {found.judge} have in common')}", ""]
+    lines = [f"# {md_text(clean(f'What flips of {found.judge} have in common'))}", ""]
     lines += [md_text(_verdict(found)), ""]
     if found.contrasts:
         lines += [
@@ -90,7 +91,7 @@ def to_markdown(found: Explained) -> str:
             "|---|---|---|---|---|",
         ]
         lines += [
-            f"| {md_code(c.feature)} | {_side(c.having)} | {_side(c.lacking)} | "
+            f"| {md_code(clean(c.feature))} | {_side(c.having)} | {_side(c.lacking)} | "
             f"{md_text(p_value(c.p_value))} | {md_text(p_value(c.p_adjusted))} |"
             for c in found.contrasts
         ]
@@ -102,7 +103,7 @@ def to_markdown(found: Explained) -> str:
             "|---|---|---|---|---|",
         ]
         lines += [
-            f"| {md_code(s.item)} | {md_text(s.condition)} | {s.base}: {md_code(s.base_words)} | "
+            f"| {md_code(clean(s.item))} | {md_text(clean(s.condition))} | {s.base}: {md_code(s.base_words)} | "
             f"{s.to}: {md_code(s.other_words)} | "
             f"{'another' if s.another else 'the same' if s.another is False else 'not both'} |"
             for s in found.rationales

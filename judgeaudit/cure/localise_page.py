@@ -240,10 +240,10 @@ def _items(found: Localised) -> Markup:
 
 def to_markdown(found: Localised) -> str:
     """Write the same as Markdown, without the coloured text."""
-    lines = [f"# {md_text(f'Which words flip the verdicts of {found.judge}')}", ""]
-    lines += [md_text(_about(found)), ""]
+    lines = [f"# {md_text(_said(f'Which words flip the verdicts of {found.judge}'))}", ""]
+    lines += [md_text(_said(_about(found))), ""]
     for s in found.sections:
-        lines += [f"## {md_text(s.condition)}", "", md_text(summary_of(s)), ""]
+        lines += [f"## {md_text(_said(s.condition))}", "", md_text(_said(summary_of(s))), ""]
         if s.causes:
             lines += [
                 "| edits | share of the flips traced | to UNSAFE | to SAFE | kind of item | note |",
