@@ -103,8 +103,8 @@ def to_markdown(found: Explained) -> str:
             "|---|---|---|---|---|",
         ]
         lines += [
-            f"| {md_code(clean(s.item))} | {md_text(clean(s.condition))} | {s.base}: {md_code(s.base_words)} | "
-            f"{s.to}: {md_code(s.other_words)} | "
+            f"| {md_code(clean(s.item))} | {md_text(clean(s.condition))} | "
+            f"{s.base}: {md_code(s.base_words)} | {s.to}: {md_code(s.other_words)} | "
             f"{'another' if s.another else 'the same' if s.another is False else 'not both'} |"
             for s in found.rationales
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,16 +47,32 @@ def judged(server, tmp_path, **more):
     ).folder
 
 
-@pytest.fixture
-def run(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Audit once, and localise once in a copy; the server stays."""
+    tmp_path = tmp_path_factory.mktemp("cure")
     with Loopback(wordy) as server:
-        yield judged(server, tmp_path), server
+        folder = judged(server, tmp_path)
+        done = tmp_path / "done"
+        shutil.copytree(folder, done)
+        before = server.n_requests
+        printed = told("localise", done, "--calls", 1500).stdout
+        yield folder, done, server, (printed, server.n_requests - before)
 
 
-def test_the_word_is_named_with_share_direction_and_calls(run):
-    folder, server = run
-    before = server.n_requests
-    out = told("localise", folder, "--calls", 1500).stdout
+@pytest.fixture
+def run(made, tmp_path):
+    folder, _, server, _ = made
+    return shutil.copytree(folder, tmp_path / "run"), server
+
+
+@pytest.fixture
+def done(made, tmp_path):
+    return shutil.copytree(made[1], tmp_path / "done")
+
+
+def test_the_word_is_named_with_share_direction_and_calls(made):
+    _, folder, server, (out, calls) = made
     found = read_localised(folder)
     (section,) = found.sections
     (cause,) = section.named
@@ -63,17 +80,17 @@ def test_the_word_is_named_with_share_direction_and_calls(run):
     assert ("T2", ("N3.words",), flips) == (section.condition, cause.edits, cause.part.n)
     assert flips / 2 == cause.part.to_safe == cause.part.to_unsafe
     assert 0 < cause.part.low < 1 == cause.part.high
-    assert found.calls == server.n_requests - before == sum(i.calls for i in found.items)
+    assert found.calls == calls == sum(i.calls for i in found.items)
     assert "N3: 'must not follow' -> 'is prohibited from following'" in out
     # an answer is paid once: the same command asks nothing more
+    before = server.n_requests
     told("localise", folder, "--calls", 1500)
-    assert found.calls == server.n_requests - before
+    assert before == server.n_requests
     assert found == read_localised(folder)
 
 
-def test_every_text_that_was_asked_is_certified_and_bound_to_the_run(run):
-    folder, _ = run
-    told("localise", folder)
+def test_every_text_that_was_asked_is_certified_and_bound_to_the_run(done):
+    folder = done
     rounds = sorted(folder.glob("localise/*/round-*.sqlite"))
     with Ledger.open_readonly(folder / "ledger.sqlite") as view:
         plan = view.plan_sha256
@@ -111,9 +128,10 @@ def test_failures_are_retried_or_left_out_and_never_a_verdict(tmp_path):
     assert {"verdict", "unparseable"} == outcomes
 
 
-def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(run, tmp_path):
+@pytest.mark.slow
+def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(run):
     folder, server = run
-    server.latency = 0.02
+    server.latency = 0.01
     command = [sys.executable, "-m", "judgeaudit", "localise", str(folder), "--concurrency", "2"]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 60
@@ -133,13 +151,11 @@ def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(run, tmp_path):
     assert killed == read_localised(folder)
 
 
-def test_what_a_ledger_of_another_search_holds_is_refused(run):
-    folder, _ = run
-    told("localise", folder)
-    first, second, *_ = sorted(folder.glob("localise/*/round-*.sqlite"))
+def test_what_a_ledger_of_another_search_holds_is_refused(done):
+    first, second, *_ = sorted(done.glob("localise/*/round-*.sqlite"))
     second.replace(first)
     with pytest.raises(LedgerError, match="belongs to another run"):
-        told("localise", folder)
+        told("localise", done, "--calls", 1500)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +173,8 @@ def test_what_cannot_be_used_is_refused_by_name(run, args, message):
         told("localise", folder, *args)
 
 
-def test_the_page_colours_the_words_and_escapes_what_is_not_ours(run):
-    folder, _ = run
-    told("localise", folder)
+def test_the_page_colours_the_words_and_escapes_what_is_not_ours(done):
+    folder = done
     found = read_localised(folder)
     page = (folder / "localise.html").read_text("utf-8")
     assert page == to_html(found)
