@@ -74,7 +74,9 @@ def of_localised(found: Localised) -> str:
     for s in found.sections:
         lines += [f"{s.condition}: {summary_of(s)}", ""]
         if s.causes:
-            rows = [("edits", "share of the flips", "UNSAFE", "SAFE", "clear", "ambiguous", "")]
+            rows = [
+                ("edits", "share of the flips", "to UNSAFE", "to SAFE", "clear", "ambiguous", "")
+            ]
             rows += [
                 (
                     "the whole rewrite" if c.whole else " + ".join(c.names),
