@@ -129,8 +129,9 @@ def _search(of: Searching) -> Search:
         return Found("found", (everything,))
     causes: list[Subset] = []
     rest = everything
-    for _ in range(_MOST_TRIES):
-        first = yield from _smallest(of, everything, guessing=True)
+    for attempt in range(_MOST_TRIES):
+        # a guess that did not stand is not made again
+        first = yield from _smallest(of, everything, guessing=not attempt)
         if (yield from _stands(of, first)):
             causes.append(first)
             rest = everything - first

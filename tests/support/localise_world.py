@@ -2,7 +2,7 @@
 
 Run by itself it prints the table of docs/howto/localise.md::
 
-    python tests/support/localise_world.py 100
+    python tests/support/localise_world.py 100 1000
 """
 
 from __future__ import annotations
@@ -156,4 +156,4 @@ def main(seeds: int, calls: int = 1000) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(*map(int, sys.argv[1:3] or ("100",)))
