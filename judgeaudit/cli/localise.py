@@ -92,5 +92,6 @@ def _localise(
     else:
         typer.echo(of_localised(found))
         typer.echo(f"wrote {', '.join(p.name for p in written)} in {folder}")
+        typer.echo(f"judgeaudit card {folder} puts it on the card")
     if found.items and all(i.status == "unresolved" for i in found.items):
         raise typer.Exit(3)

@@ -216,3 +216,25 @@ def test_a_judge_that_no_longer_flips_is_jitter_and_nothing_is_found(tmp_path):
         out = told("localise", folder).stdout
     assert "Nothing found: 16 of 16 flips were asked again, and none came back" in out
     assert not read_localised(folder).found
+
+
+def test_the_card_has_a_section_and_is_verified_with_it_and_without(done):
+    old = (done / "card.json").read_bytes()
+    assert b"Which words flip verdicts" not in (done / "card.html").read_bytes()
+    told("card", "verify", done / "card.json")
+    told("card", done)
+    assert old != (done / "card.json").read_bytes()
+    for name in ("card.html", "card.md"):
+        page = (done / name).read_text("utf-8")
+        assert "Which words flip verdicts" in page
+        assert "is prohibited from following" in page
+        assert "100% (16 of 16)" in page
+    told("card", "verify", done / "card.json")
+    data = json.loads((done / FILE).read_text("utf-8"))
+    data["sections"][0]["causes"][0]["part"]["n"] = 15
+    (done / FILE).write_text(json.dumps(data), encoding="utf-8")
+    told("card", "verify", done / "card.json", code=1)
+    data["plan_sha256"] = "0" * 64
+    (done / FILE).write_text(json.dumps(data), encoding="utf-8")
+    told("card", done)
+    assert old == (done / "card.json").read_bytes()
