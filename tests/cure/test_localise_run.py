@@ -129,7 +129,8 @@ def test_failures_are_retried_or_left_out_and_never_a_verdict(tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(run):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_it_goes_on_and_ends_as_if_it_had_not_been(run, how):
     folder, server = run
     server.latency = 0.01
     command = [sys.executable, "-m", "judgeaudit", "localise", str(folder), "--concurrency", "2"]
@@ -139,8 +140,8 @@ def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(run):
         assert time.monotonic() < end
         assert child.poll() is None
         time.sleep(0.02)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    os.kill(child.pid, how)
+    assert child.wait() == (130 if how == signal.SIGINT else -how)
     assert not (folder / FILE).exists()
     server.latency = 0.0
     told("localise", folder)
