@@ -15,13 +15,36 @@ from judgeaudit.cards.words import percent
 from judgeaudit.core.errors import CardError
 from judgeaudit.core.records.localised import Localised
 
-__all__ = ["KEY", "localised_section", "localised_told"]
+__all__ = ["FILE", "KEY", "localised_section", "localised_told", "read_localised"]
 
 KEY: Final = "localise"
 """Of the fact on the card."""
 
 FILE: Final = "localise.json"
+"""Beside the ledger of the run."""
+
 _MOST: Final = 12
+
+
+def read_localised(folder: Path) -> Localised | None:
+    """Read what was localised in a run; None where nobody did.
+
+    Raises
+    ------
+    CardError
+        If the file is no such record.
+    """
+    path = folder / FILE
+    try:
+        return Localised.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        raise CardError(
+            f"this is no record of judgeaudit localise ({str(error).partition(chr(10))[0]})",
+            where=str(path),
+            mend="Make it again with judgeaudit localise, or remove it",
+        ) from error
 
 
 def localised_told(folder: Path, plan_sha256: str) -> dict[str, Any] | None:
@@ -39,18 +62,8 @@ def localised_told(folder: Path, plan_sha256: str) -> dict[str, Any] | None:
     CardError
         If the file is no such record.
     """
-    path = folder / FILE
-    try:
-        found = Localised.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValidationError) as error:
-        raise CardError(
-            f"this is no record of judgeaudit localise ({str(error).partition(chr(10))[0]})",
-            where=str(path),
-            mend="Make it again with judgeaudit localise, or remove it",
-        ) from error
-    if found.plan_sha256 != plan_sha256:
+    found = read_localised(folder)
+    if found is None or found.plan_sha256 != plan_sha256:
         return None
     shown = {"base_text", "rewrite_text", "edits", "summary"}
     return {

@@ -25,10 +25,7 @@ from judgeaudit.engine.progress import ProgressMode, make_progress
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.review.questions import items_of
 
-__all__ = ["FILE", "Planned", "localise", "plan_localising", "read_localised", "run_policy"]
-
-FILE: Final = "localise.json"
-"""Beside the ledger of the run."""
+__all__ = ["Planned", "localise", "plan_localising", "run_policy"]
 
 _KINDS: Final = {True: "ambiguous", False: "clear", None: "unknown"}
 
@@ -297,27 +294,3 @@ def gathered(view: LedgerView, plan: Planned, rounds: Rounds) -> Localised:
         ),
         items=tuple(searched(f) for f in sorted(plan.begun, key=lambda f: f.item)),
     )
-
-
-def read_localised(folder: Path) -> Localised | None:
-    """Read what was localised in a run; None where nobody did.
-
-    Raises
-    ------
-    ConfigError
-        If the file is not such a record.
-    """
-    from pydantic import ValidationError
-
-    path = folder / FILE
-    if not path.is_file():
-        return None
-    try:
-        return Localised.model_validate_json(path.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError) as error:
-        what = str(error).partition("\n")[0]
-        raise ConfigError(
-            f"this is no record of judgeaudit localise ({what})",
-            where=str(path),
-            mend="Make it again: judgeaudit localise RUN",
-        ) from error

@@ -175,7 +175,7 @@ class ScriptedJudge:
         call : Call
             The call.
         prompt : JudgePrompt, optional
-            What is asked; a judge that reacts to words is one that turns nothing without it.
+            What is asked; without it no judge reacts to words.
 
         Raises
         ------

@@ -60,8 +60,8 @@ def held_out(
 ) -> FloatArray1D:
     """Predict the log odds of each item from items of other clusters alone.
 
-    Scales are learnt on those, too. The scores of each fold are centred on its training items'
-    rate of the event, so that folds with fewer events do not rank below others for that alone.
+    Scales are learnt on those, too. Intercepts are left out, so that items of a fold whose training
+    items held fewer events do not rank below others for that alone.
 
     Parameters
     ----------

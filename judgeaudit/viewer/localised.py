@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from judgeaudit.cure.localise import read_localised
+from judgeaudit.cards.localised import read_localised
 from judgeaudit.cure.localise_page import STYLE, to_html
 from judgeaudit.viewer.texts import name
 
@@ -38,7 +38,7 @@ def page(explorer: Explorer, number: int) -> bytes:
 
     Raises
     ------
-    ConfigError
+    ConfigError, CardError
         If there is no such run, or what lies beside it is no such record.
     """
     run = explorer.run(number)

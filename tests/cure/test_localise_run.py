@@ -17,10 +17,10 @@ from loopback import Loopback
 from typer.testing import CliRunner
 
 from judgeaudit import audit
+from judgeaudit.cards.localised import FILE, read_localised
 from judgeaudit.cli.main import app
-from judgeaudit.core.errors import ConfigError, LedgerError
+from judgeaudit.core.errors import CardError, ConfigError, LedgerError
 from judgeaudit.core.records.localised import Localised
-from judgeaudit.cure.localise import FILE, read_localised
 from judgeaudit.cure.localise_page import to_html, to_markdown
 from judgeaudit.engine.ledger import Ledger
 
@@ -200,7 +200,7 @@ def test_a_record_that_is_none_is_said_to_be_none(run):
     folder, _ = run
     assert read_localised(folder) is None
     (folder / FILE).write_text('{"schema_version": 2}', encoding="utf-8")
-    with pytest.raises(ConfigError, match="no record of judgeaudit localise"):
+    with pytest.raises(CardError, match="no record of judgeaudit localise"):
         read_localised(folder)
 
 

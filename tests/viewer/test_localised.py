@@ -50,5 +50,5 @@ def test_it_shows_the_coloured_text_without_a_style_or_a_script_of_its_own(own, 
 def test_a_record_that_is_none_is_told(own):
     own.server.explorer.runs[0].path.with_name("localise.json").write_text("{}")
     status, _, body = own.ask("/localised")
-    assert 400 == status
+    assert 503 == status
     assert b"no record of judgeaudit localise" in body
