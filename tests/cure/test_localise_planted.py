@@ -8,7 +8,7 @@ from localise_world import PLANTED, named, tried
 CALLS = 1000
 
 
-@pytest.mark.parametrize("of", [PLANTED[k] for k in (0, 2, 5, 13)], ids=str)
+@pytest.mark.parametrize("of", [PLANTED[k] for k in (5, 13)], ids=str)
 def test_what_is_planted_is_named_and_nothing_else(of):
     found, calls = tried(of, 7, CALLS)
     assert of.causes == named(found)
