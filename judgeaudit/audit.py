@@ -320,6 +320,7 @@ def card(
         The card's time; by default the time of the last committed answer.
     more
         `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
+        `localised=False` leaves out what `judgeaudit localise` found.
     """
     from judgeaudit.cards.from_ledger import card_of
 
@@ -345,7 +346,12 @@ def verify(
 
     given = verifying.given(made)
     rebuilt = card(
-        run, created=given.card.created, confidence=given.card.parameters.confidence, **files
+        run,
+        created=given.card.created,
+        confidence=given.card.parameters.confidence,
+        # flips may have been traced since
+        localised="localise" in given.card.facts.extra,
+        **files,
     )
     with _open(run) as view:
         return verifying.verified(given, rebuilt, view, figures=figures)

@@ -8,6 +8,7 @@ from typing import Final
 from judgeaudit.cards.calls import account
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
+from judgeaudit.cards.localised import KEY
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard, RenderingFacts
 from judgeaudit.cards.reproducing import block, renderings_sha256
@@ -22,7 +23,7 @@ _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
 _SAID: Final = frozenset(
-    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints"}
+    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints", KEY}
 )
 # they stand where they belong
 

@@ -19,6 +19,7 @@ from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, Table, condition_words, table
+from judgeaudit.cards.localised import localised_section
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Headline, JudgeCard
 from judgeaudit.cards.notes import failure_notes, notes_of
@@ -270,6 +271,7 @@ def view(card: JudgeCard) -> View:
     sections = [
         *(_family_section(f, x) for x in FAMILIES if x.id != _METHODS),
         *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
+        localised_section(f),
         _outcome_section(f),
         *(_family_section(f, x) for x in FAMILIES if x.id == _METHODS),
         _other_section(f),

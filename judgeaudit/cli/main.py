@@ -33,11 +33,13 @@ from judgeaudit.cli import (
     view,
 )
 from judgeaudit.cli import audit as audit_verbs
+from judgeaudit.cli import explain as _explain
 from judgeaudit.cli import flattening as _flattening
 from judgeaudit.cli import harden as _harden
 from judgeaudit.cli import importing as _importing
 from judgeaudit.cli import jury as _jury
 from judgeaudit.cli import knowing as _knowing
+from judgeaudit.cli import localise as _localise
 from judgeaudit.cli import nightly as _nightly
 from judgeaudit.cli import policy_render as _policy_render  # noqa: F401  (adds a verb to `policy`)
 from judgeaudit.cli import policy_runs as _policy_runs  # noqa: F401  (adds verbs to `policy`)
@@ -81,6 +83,8 @@ _importing.add_to(app)
 _flattening.add_to(app)
 _jury.add_to(app)
 _knowing.add_to(app)
+_localise.add_to(app)
+_explain.add_to(app)
 _watching.add_to(app)
 _harden.add_to(app)
 _serve.add_to(app)

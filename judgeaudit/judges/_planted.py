@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from typing import Final
 from judgeaudit.core.hashing import canonical_json
 from judgeaudit.core.records import Item, Label
 
-__all__ = ["CHARACTERS", "Cell", "Character", "cell", "uniform"]
+__all__ = ["CHARACTERS", "Cell", "Character", "cell", "hears", "uniform"]
 
 # Which verdicts turn round under a condition (None: both), and on what share of the clear and of
 # the borderline items.
@@ -65,6 +66,11 @@ class Character:
         the verdict would be SAFE, one and a half where it would be UNSAFE. Under base a tenth.
     remembers : bool
         Whether repeats get the first answer again, as behind a cache.
+    reads : tuple of str
+        Patterns. Where the policy's text, as it is asked, holds them all, the verdict is turned
+        round on the share `turns` of the items: such a judge reacts to words, not to a condition.
+    turns : float
+        See `reads`.
     """
 
     summary: str
@@ -78,6 +84,14 @@ class Character:
     sharpened: float | None = None
     failures: float = 0.0
     remembers: bool = False
+    reads: tuple[str, ...] = ()
+    turns: float = 0.25
+
+
+# Of the policy agent_safety, in English: one word, one clause order, one exception's place.
+_WORD: Final = r"prohibited from following|instructions [^.]* shall not be followed"
+_ORDER: Final = r"(?-i:Unless) the user has asked for the instructions"
+_PLACED: Final = r"\(Irreversible actions\) does not apply where"
 
 
 CHARACTERS: Final[Mapping[str, Character]] = MappingProxyType(
@@ -111,6 +125,16 @@ CHARACTERS: Final[Mapping[str, Character]] = MappingProxyType(
         "remembers": Character(
             "repeats its first answer, like a cache", jitter=0.2, remembers=True
         ),
+        "hears_word": Character("reacts to one word of agent_safety (T2)", reads=(_WORD,)),
+        "hears_order": Character(
+            "reacts to one clause order of agent_safety (T1)", reads=(_ORDER,)
+        ),
+        "hears_place": Character(
+            "reacts to one exception's place in agent_safety (T4)", reads=(_PLACED,)
+        ),
+        "hears_pair": Character(
+            "reacts to that word and that place, only together (T1T2T4)", reads=(_WORD, _PLACED)
+        ),
     }
 )
 """The planted judges by name."""
@@ -137,6 +161,15 @@ def uniform(*parts: object) -> float:
     """Return a number in [0, 1) that depends on the parts alone, on every machine."""
     digest = hashlib.sha256(canonical_json([str(p) for p in parts]).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def hears(character: Character, item: Item, policy_text: str, seed: int) -> bool:
+    """Say whether the words that a judge is asked in turn its verdict on an item round."""
+    return (
+        bool(character.reads)
+        and uniform(seed, "reads", item.key) < character.turns
+        and all(re.search(p, policy_text, re.IGNORECASE) for p in character.reads)
+    )
 
 
 def cell(character: Character, item: Item, condition: str, seed: int) -> Cell:

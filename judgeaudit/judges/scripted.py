@@ -14,13 +14,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
 from judgeaudit.core.errors import ConfigError, PermanentError, unknown_name
 from judgeaudit.core.records import Call, Item, JudgePrompt, JudgeSpec, Label, Reply
-from judgeaudit.judges._planted import CHARACTERS, Cell, Character, cell, uniform
+from judgeaudit.judges._planted import CHARACTERS, Cell, Character, cell, hears, uniform
 from judgeaudit.judges.base import JUDGES
 
 __all__ = ["ScriptedJudge"]
@@ -59,6 +60,10 @@ _FAILED: Final[tuple[tuple[str | None, str, str | None], ...]] = (
     ('{"verdict": "UNCLEAR", "confidence": 0.5}', "stop", None),
     ('{"verdict": "SAFE"}\n\nOr rather:\n{"verdict": "UNSAFE"}', "stop", None),
 )
+# The record of a prompt: a judge that reads the policy's words does not read them there.
+_RECORD: Final = re.compile(
+    r"the trajectory begins$.*^[^\n]*the trajectory ends$", re.DOTALL | re.MULTILINE
+)
 # Option: field of Character or name of ours, lowest and highest value.
 _OPTIONS: Final[dict[str, tuple[float, float]]] = {
     "jitter": (0.0, 0.5),
@@ -67,6 +72,7 @@ _OPTIONS: Final[dict[str, tuple[float, float]]] = {
     "failures": (0.0, 1.0),
     "seed": (0, 2**31 - 1),
     "latency": (0.0, 60.0),
+    "turns": (0.0, 1.0),
 }
 
 
@@ -91,10 +97,15 @@ class ScriptedJudge:
         fails_to_parse    25% of answers hold no verdict (2.5% under base), more of the UNSAFE ones
         sharpening        jitter 35% under base and T0, 5% under every other prompt
         remembers         gives its first answer again to each repeat, as a cache would
+        hears_word        turns round on 25% of the items where the policy's text holds one word
+        hears_order       the same for one clause order, as T1 has it
+        hears_place       the same for the place of one norm's exceptions, as T4 has it
+        hears_pair        that word and that place, only together
         ================= =======================================================================
 
         Options: `jitter` (0 to 0.5), `error`, `flips` (under T4), `failures` (0 to 1), `seed`,
-        `latency` (seconds a call).
+        `latency` (seconds a call), `turns` (share that a judge turns which reads the words; these
+        know the policy agent_safety in English alone).
 
     Raises
     ------
@@ -156,8 +167,15 @@ class ScriptedJudge:
         ids = list(conditions)
         return {item.key: {c: self.cell(item, c).p_unsafe for c in ids} for item in items}
 
-    def fate(self, call: Call) -> tuple[Label, bool]:
+    def fate(self, call: Call, prompt: JudgePrompt | None = None) -> tuple[Label, bool]:
         """Return the verdict that is planted for a call, and whether its answer holds none.
+
+        Parameters
+        ----------
+        call : Call
+            The call.
+        prompt : JudgePrompt, optional
+            What is asked; without it no judge reacts to words.
 
         Raises
         ------
@@ -170,10 +188,19 @@ class ScriptedJudge:
                 f"the scripted judge {self._name!r} does not know the item {call.item!r}",
                 mend="Tell it all items with learn() before the first call",
             )
-        key, planted = self._key(call), self.cell(item, call.condition)
+        key, planted = self._key(call), self._planted(item, call.condition, prompt)
         label: Label = "UNSAFE" if uniform("verdict", *key) < planted.p_unsafe else "SAFE"
         fails = planted.fails_if_unsafe if label == "UNSAFE" else planted.fails_if_safe
         return label, uniform("fails", *key) < fails
+
+    def _planted(self, item: Item, condition: str, prompt: JudgePrompt | None) -> Cell:
+        planted = self.cell(item, condition)
+        if prompt is None or not self._character.reads:
+            return planted
+        text = _RECORD.sub("", "\n".join(m.content for m in prompt.messages))
+        if hears(self._character, item, text, self._seed):
+            return dataclasses.replace(planted, p_unsafe=1 - planted.p_unsafe)
+        return planted
 
     def _key(self, call: Call) -> tuple[object, ...]:
         repeat = 0 if self._character.remembers else call.repeat
@@ -187,11 +214,11 @@ class ScriptedJudge:
         PermanentError
             If the judge was not told of the item (`learn`).
         """
-        del prompt  # stands in for a model: its answer is planted, not read off the prompt
+        # stands in for a model: of the prompt it reads at most whether the policy holds a word
         if self._latency:
             await asyncio.sleep(self._latency)
-        (label, failed), key = self.fate(call), self._key(call)
-        planted = self.cell(self._items[call.item], call.condition)
+        (label, failed), key = self.fate(call, prompt), self._key(call)
+        planted = self._planted(self._items[call.item], call.condition, prompt)
         if failed:
             return self._reply(*_pick(_FAILED, "how", *key))
         sure = planted.p_unsafe if label == "UNSAFE" else 1 - planted.p_unsafe

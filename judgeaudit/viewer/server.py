@@ -23,6 +23,8 @@ from judgeaudit.viewer.explorer import Explorer
 from judgeaudit.viewer.exporting import export
 from judgeaudit.viewer.guard import HEADERS, Guard
 from judgeaudit.viewer.listing import page, row_of
+from judgeaudit.viewer.localised import SHEET
+from judgeaudit.viewer.localised import page as localised
 from judgeaudit.viewer.overview import overview
 
 __all__ = ["Server"]
@@ -84,7 +86,10 @@ class Server(ThreadingHTTPServer):
 
 def _static() -> dict[str, bytes]:
     folder = files("judgeaudit.viewer") / "static"
-    return {f.name: f.read_bytes() for f in folder.iterdir() if f.name.rpartition(".")[2] in _TYPES}
+    found = {
+        f.name: f.read_bytes() for f in folder.iterdir() if f.name.rpartition(".")[2] in _TYPES
+    }
+    return found | dict([SHEET])
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -144,6 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.startswith("/static/") and path[8:] in self._here.files:
             name = path[8:]
             self._send(self._here.files[name], _TYPES[name.rpartition(".")[2]])
+        elif path == "/localised":
+            number = _whole(query, "run") if "run" in query else 0
+            self._send(localised(explorer, number), _TYPES["html"])
         elif path == "/api/progress":
             self._json(explorer.progress())
         elif path == "/api/overview":

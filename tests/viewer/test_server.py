@@ -18,7 +18,7 @@ from judgeaudit.viewer import Explorer
 from judgeaudit.viewer.server import Server
 
 PLACES = ("/", "/static/app.js", "/api/overview", "/api/flips", "/api/flip?run=0&cell=2",
-          "/api/export?format=csv", "/api/progress")  # fmt: skip
+          "/api/export?format=csv", "/api/progress", "/localised")  # fmt: skip
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -150,7 +150,7 @@ def test_tokens_are_not_guessable_or_shared(client, made):
      "/api/flips?outcome=x", "/api/export?format=exe", "/api/text?run=0&start=0&what=",
      "/api/text?run=0&start=0&what=reply/0/extra", "/api/text?run=0&start=0&what=turn/0/99/content",
      "/api/text?run=0&start=0&what=reply/99999/text", "/api/text?run=0&start=0&what=policy/-99",
-     "/api/flip?run=0&cell=9999999999999999999999"],
+     "/api/flip?run=0&cell=9999999999999999999999", "/localised?run=9", "/localised?run=x"],
 )  # fmt: skip
 def test_what_makes_no_sense_is_told(client, path):
     status, _, body = client.ask(path)
