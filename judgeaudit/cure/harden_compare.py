@@ -26,6 +26,8 @@ from judgeaudit.stats.sign_flips import sign_p
 
 __all__ = ["EXCESS", "Side", "compare", "decided"]
 
+_Reach = Callable[..., Interval | Undefined]
+
 EXCESS: Final = "excess flips"
 _METRICS: Final = (
     *("outcome_rate", "jitter", "delta_paper", "direction_ratio", "undue_share"),
@@ -231,6 +233,9 @@ def _paired(
     update: dict[str, object] = {"change": sums.total / sums.n} | _ends(interval)
     if name == EXCESS:
         update["p_value"] = sign_p(sums, both.seed)[0]
+    common, most = int(there.sum()), max(int(one.defined.sum()), int(two.defined.sum()))
+    if common < most and "why" not in update:
+        update["why"] = f"over the {common} of {most} items that have it on both sides"
     return made.model_copy(update=update)
 
 
@@ -274,7 +279,7 @@ def _no_verdict(both: _Both) -> Figure:
         lost = (codes > UNSAFE).sum(axis=1)
         share = np.where(made > 0, lost / np.maximum(made, 1), 0.0)
         shares.append(ItemValues(share, made > 0))
-    return _means(both, "without a verdict", shares[0], shares[1], "fraction")
+    return _means(both, "without a verdict", shares[0], shares[1], "fraction", reach=adjusted_t)
 
 
 def _cost(both: _Both, before: Side, after: Side, name: str, unit: str) -> Figure:
@@ -292,15 +297,26 @@ def _cost(both: _Both, before: Side, after: Side, name: str, unit: str) -> Figur
     return _means(both, name, sides[0], sides[1], unit)
 
 
-def _means(both: _Both, name: str, one: ItemValues, two: ItemValues, unit: str) -> Figure:
-    """Compare means over items of any size: plain t over clusters."""
+def _means(
+    both: _Both,
+    name: str,
+    one: ItemValues,
+    two: ItemValues,
+    unit: str,
+    *,
+    reach: _Reach = cluster_t,
+) -> Figure:
+    """Compare means over items: of any size by a plain t over clusters, shares by an adjusted one.
+
+    A plain t collapses where nothing failed, and none of few calls failing is no proof of none.
+    """
     there = one.defined & two.defined
     if not there.any():
         return Figure(name=name, unit=unit, better="lower", why="no item has it on both sides")
     index = both.one.clusters[there]
     parts = [cluster_sums(v.values[there], index) for v in (one, two)]
     gap = cluster_sums((two.values - one.values)[there], index)
-    ends = [cluster_t(s) for s in parts]
+    ends = [reach(s) for s in parts]
     first, second = (e if isinstance(e, Interval) else None for e in ends)
     made = Figure(
         name=name,
@@ -314,4 +330,4 @@ def _means(both: _Both, name: str, one: ItemValues, two: ItemValues, unit: str) 
         unit=unit,
         better="lower",
     )
-    return made.model_copy(update=_ends(cluster_t(gap, level=both.level)))
+    return made.model_copy(update=_ends(reach(gap, level=both.level)))

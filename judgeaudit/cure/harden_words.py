@@ -118,6 +118,7 @@ def _row(f: Figure) -> tuple[str, ...]:
     change = "-" if f.change is None else number(f.change, signed=True)
     if f.low is not None and f.high is not None:
         change += f" [{number(f.low, signed=True)}, {number(f.high, signed=True)}]"
+        change += f", {why}" if why else ""
     elif why:
         change = f"{change}: {why}" if f.change is not None else why
     return (
