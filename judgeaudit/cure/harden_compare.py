@@ -229,14 +229,23 @@ def _paired(
     sums = cluster_sums((two.values - one.values)[there], both.one.clusters[there])
     # excess flips are of -1..1 and so differ by 2 at most; shares of verdicts by 1
     reach = adjusted_t_difference if name == EXCESS else adjusted_t
-    interval = reach(sums, level=both.level)
-    update: dict[str, object] = {"change": sums.total / sums.n} | _ends(interval)
+    most = 2.0 if name == EXCESS else 1.0
+    update: dict[str, object] = {"change": sums.total / sums.n}
+    update |= _ends(_within(reach(sums, level=both.level), most))
     if name == EXCESS:
         update["p_value"] = sign_p(sums, both.seed)[0]
     common, most = int(there.sum()), max(int(one.defined.sum()), int(two.defined.sum()))
     if common < most and "why" not in update:
         update["why"] = f"over the {common} of {most} items that have it on both sides"
     return made.model_copy(update=update)
+
+
+def _within(interval: Interval | Undefined, most: float) -> Interval | Undefined:
+    """Cut an interval of few clusters to what the change can be at all."""
+    if isinstance(interval, Undefined):
+        return interval
+    low, high = max(-most, interval.low), min(most, interval.high)
+    return Interval(low, high, interval.level, interval.method)
 
 
 def _ends(interval: Interval | Undefined) -> dict[str, object]:
