@@ -16,6 +16,7 @@ from judgeaudit.core.hashing import sha256_text, stable_seed
 from judgeaudit.core.records import Norm, Policy, Protocol, Rendering
 from judgeaudit.core.rooms import room
 from judgeaudit.policy._toml import read_text
+from judgeaudit.policy.mixing import Mix, rendered
 from judgeaudit.policy.particles_ko import particle, verb_slots
 from judgeaudit.policy.transforms import ForceWords, find_transform, intended, load_transforms
 
@@ -116,51 +117,58 @@ def render_all(
 
 
 def render_text(
-    policy: Policy, condition_id: str, *, wording: int = 0, folder: Path | None = None
+    policy: Policy,
+    condition_id: str,
+    *,
+    wording: int = 0,
+    folder: Path | None = None,
+    mix: Mix | None = None,
 ) -> str:
-    """Render the text alone, without a certificate."""
+    """Render the text alone, without a certificate; of a mix, what it takes of the rewrite."""
     from jinja2 import TemplateError
+
+    mix = mix or Mix()
 
     if wording < 0:
         raise PolicyError(f"wording {wording} is negative", mend="Count wordings from 0")
     transform = find_transform(condition_id, folder)
     stated = intended(policy, transform.head.change, wording)
     head = transform.head
-    forces = {
-        **find_transform("base").head.forces.get(policy.language, {}),
-        **head.forces.get(policy.language, {}),
-    }
-    norms = (
-        []
-        if stated is None
-        else [_view(stated, i, forces, wording) for i in range(len(stated.norms))]
-    )
+    plain = find_transform("base").head.forces.get(policy.language, {})
+    forces = {**plain, **head.forces.get(policy.language, {})}
+
+    def view(index: int, norm: Norm, stated: Policy) -> dict[str, Any]:
+        if forces != plain and not mix.takes("words", norm.id):
+            return _view(stated, index, plain, 0)
+        return _view(stated, index, forces, wording)
+
+    norms = [] if stated is None else [view(i, n, stated) for i, n in enumerate(stated.norms)]
     seed = (policy.id, condition_id, wording)
-    if "norms" in head.reorder:
+    if "norms" in head.reorder and mix.takes("norms"):
         norms = _reorder(norms, seed, "norms")
     for number, norm in enumerate(norms, start=1):
         norm["number"] = number
-        if "exceptions" in head.reorder:
+        several = len(norm["exceptions"]) > 1
+        if several and "exceptions" in head.reorder and mix.takes("exceptions", norm["id"]):
             norm["exceptions"] = _reorder(norm["exceptions"], seed, norm["id"])
     by_id = {norm["id"]: norm for norm in norms}
     for norm in norms:
         norm["subject_to"] = [by_id[id_] for id_ in norm["subject_to"]]
     judging = list(_JUDGING)
-    if "judging" in head.reorder:
+    if "judging" in head.reorder and mix.takes("judging"):
         judging = _reorder(judging, seed, "judging")
     try:
-        raw = (
-            _environment(folder)
-            .get_template(f"{condition_id}.md.j2")
-            .render(
-                by_id=by_id,
-                base=f"base.{policy.language}.md.j2",
-                policy=stated if stated is not None else policy,
-                norms=norms,
-                judging=judging,
-                words=_words(head.words.get(policy.language, {}), wording),
-            )
-        )
+        values = {
+            "by_id": by_id,
+            "base": f"base.{policy.language}.md.j2",
+            "policy": stated if stated is not None else policy,
+            "norms": norms,
+            "judging": judging,
+            "words": _words(head.words.get(policy.language, {}), wording),
+        }
+        template = _environment(folder).get_template(f"{condition_id}.md.j2")
+        # a whole rewrite goes the way that Jinja itself goes
+        raw = template.render(values) if mix.on is None else rendered(template, values, mix)
     except TemplateError as e:
         line = getattr(e, "lineno", None)
         raise PolicyError(
