@@ -49,7 +49,15 @@ if TYPE_CHECKING:
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["NONE", "HardenPlan", "HardenSpec", "harden", "ledger_of", "plan_hardening"]
+__all__ = [
+    "NONE",
+    "HardenPlan",
+    "HardenSpec",
+    "harden",
+    "ledger_of",
+    "plan_hardening",
+    "policy_of_run",
+]
 
 NONE: Final = "no candidate is shown better"
 _FILE: Final = "hardened.toml"
@@ -145,7 +153,7 @@ def plan_hardening(view: LedgerView, spec: HardenSpec) -> HardenPlan:
             where=str(view.path),
             mend="Audit more items, of several sources",
         )
-    policy, named = _policy(view, spec.policy)
+    policy, named = policy_of_run(view, spec.policy)
     base = base_judge(view.meta.judge, spec.template)
     train = [k for k in range(table.n_items) if drawn[k]]
     keys = tuple(table.items[k] for k in train)
@@ -196,7 +204,14 @@ def _check(view: LedgerView, spec: HardenSpec) -> None:
         raise ConfigError("no call of this run was answered", where=str(view.path))
 
 
-def _policy(view: LedgerView, given: str | None) -> tuple[Policy, str]:
+def policy_of_run(view: LedgerView, given: str | None) -> tuple[Policy, str]:
+    """Return the policy of a run as data, and what it is called; the very same one, or none.
+
+    Raises
+    ------
+    ConfigError
+        If it does not ship and no file is given, or the file holds another one.
+    """
     from judgeaudit.policy import load_policy, policy_names
 
     facts = view.meta.policy
