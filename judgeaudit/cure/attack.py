@@ -13,6 +13,7 @@ with fresh calls: nothing is chosen and measured on the same items.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -31,6 +32,7 @@ from judgeaudit.cure.attack_search import (
     Found,
     Round,
     Schedule,
+    Sizes,
     base_calls,
     eligible,
     make_schedule,
@@ -158,8 +160,7 @@ def plan_attack(view: LedgerView, spec: AttackSpec) -> AttackPlan:
     fit = eligible(spec.objective, table.gold)
     train = tuple(int(k) for k in np.flatnonzero(drawn & fit))
     held = tuple(int(k) for k in np.flatnonzero(~drawn & fit))
-    schedule = make_schedule(
-        spec.calls,
+    sizes = Sizes(
         objective=spec.objective,
         whole=len(space.whole),
         mixes=spec.mixes,
@@ -167,6 +168,7 @@ def plan_attack(view: LedgerView, spec: AttackSpec) -> AttackPlan:
         train=len(train),
         held_out=len(held),
     )
+    schedule = make_schedule(spec.calls, sizes)
     chosen = {
         "plan": view.plan_sha256,
         **{k: getattr(spec, k) for k in ("calls", "train", "seed", "wordings", "mixes")},
@@ -226,11 +228,11 @@ def _told(plan: AttackPlan, show: ProgressMode) -> Attack:
     control, progress = RunControl(), make_progress(show)
     ask = Asking(
         plan.view,
-        plan.items,
-        plan.template,
         plan.space,
         plan.folder,
         spec.limits,
+        items=plan.items,
+        template=plan.template,
         most=schedule.calls,
         progress=progress,
         control=control,
@@ -244,14 +246,15 @@ def _told(plan: AttackPlan, show: ProgressMode) -> Attack:
 
     async def story() -> tuple[Found, Answers] | None:
         try:
-            looking = search(schedule, plan.space, plan.train, plan.table.gold, spec.objective, rng)
-            wanted = next(looking)
-            while True:
-                try:
-                    wanted = looking.send(await asked(wanted))
-                except StopIteration as end:
-                    found: Found = end.value
-                    break
+            looking = search(
+                schedule,
+                plan.space,
+                spec.objective,
+                train=plan.train,
+                gold=plan.table.gold,
+                rng=rng,
+            )
+            found = await _driven(looking, asked)
             return found, await asked(_last(plan, found, rng))
         except StoppedError:
             return None
@@ -267,8 +270,21 @@ def _told(plan: AttackPlan, show: ProgressMode) -> Attack:
     return made
 
 
+async def _driven(
+    looking: Generator[Round, Answers, Found], ask: Callable[[Round], Awaitable[Answers]]
+) -> Found:
+    wanted = next(looking)
+    while True:
+        answers = await ask(wanted)
+        try:
+            wanted = looking.send(answers)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+
+
 def _last(plan: AttackPlan, found: Found, rng: np.random.Generator) -> Round:
-    """Measure the finalists: all held-out items, or as many at random as the calls are enough for."""
+    """Measure the finalists on all held-out items, or on as many as the calls are enough for."""
     step = plan.schedule.held_out
     drawn = rng.permutation(np.asarray(plan.held_out, dtype=np.int64))[: step.items]
     items = tuple(sorted(int(k) for k in drawn))

@@ -81,16 +81,16 @@ class Asking:
     ----------
     view : LedgerView
         The run that is attacked; its judge is asked.
-    items : mapping of str to Item
-        Its items.
-    template : JudgeTemplate
-        Its prompt template.
     space : Wordings
         The texts.
     folder : Path
         Of the ledgers.
     spec : AuditSpec
         Limits and budget, over all rounds and sessions.
+    items : mapping of str to Item
+        Its items.
+    template : JudgeTemplate
+        Its prompt template.
     most : int
         Calls at most, for the bar.
     progress, control
@@ -100,12 +100,12 @@ class Asking:
     def __init__(
         self,
         view: LedgerView,
-        items: Mapping[str, Item],
-        template: JudgeTemplate,
         space: Wordings,
         folder: Path,
         spec: AuditSpec,
         *,
+        items: Mapping[str, Item],
+        template: JudgeTemplate,
         most: int,
         progress: Progress,
         control: RunControl,

@@ -69,7 +69,7 @@ def measured(
     """
     level = 1 - alpha / max(1, len(finalists))
     found = {
-        arm: _one(objective, answers.base, answers.arms[arm], gold, clusters, level, seed)
+        arm: _one(objective, (answers.base, answers.arms[arm]), gold, clusters, (level, seed))
         for arm in finalists
     }
     corrected: Mapping[str, float] = holm({str(a): m.p_value for a, m in found.items()})
@@ -78,13 +78,13 @@ def measured(
 
 def _one(
     objective: Objective,
-    base: Counts,
-    other: Counts,
+    both: tuple[Counts, Counts],
     gold: np.ndarray,
     clusters: np.ndarray,
-    level: float,
-    seed: int,
+    level_seed: tuple[float, int],
 ) -> Measured:
+    base, other = both
+    level, seed = level_seed
     values = gains(objective, base, other, gold)
     lost, lost_base = int(other.failed.sum()), int(base.failed.sum())
     there = values.defined
@@ -92,28 +92,24 @@ def _one(
         return Measured(lost=lost, lost_base=lost_base, why="no held-out item has verdicts of both")
     sums = cluster_sums(values.values[there], clusters[there])
     gain = sums.total / sums.n
-    if objective == "excess":
-        before, after = 0.0, gain
-    else:
-        before = float(rate(base).values[there].mean())
-        after = float(rate(other).values[there].mean())
-    interval = adjusted_t(sums, level=level)
-    ends = {}
-    if isinstance(interval, Undefined):
-        why: str | None = interval.reason
-    else:
-        ends, why = {"low": interval.low, "high": interval.high}, None
-    return Measured(
+    # base against itself flips by jitter alone, and so has no excess
+    before, after = 0.0, gain
+    if objective != "excess":
+        before, after = (float(rate(c).values[there].mean()) for c in both)
+    made = Measured(
         base=before,
         wording=after,
         gain=gain,
         level=level,
-        method="" if isinstance(interval, Undefined) else interval.method,
         p_value=sign_p(sums, seed)[0],
         items=int(there.sum()),
         clusters=sums.n_clusters,
         lost=lost,
         lost_base=lost_base,
-        why=why,
-        **ends,
     )
+    interval = adjusted_t(sums, level=level)
+    if isinstance(interval, Undefined):
+        return replace(made, why=interval.reason)
+    # a gain is a share less a share: what lies beyond cannot be
+    low, high = max(-1.0, interval.low), min(1.0, interval.high)
+    return replace(made, low=low, high=high, method=interval.method)

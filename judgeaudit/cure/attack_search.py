@@ -24,6 +24,7 @@ __all__ = [
     "Found",
     "Round",
     "Schedule",
+    "Sizes",
     "Space",
     "base_calls",
     "eligible",
@@ -187,89 +188,94 @@ def gains(objective: Objective, base: Counts, other: Counts, gold: np.ndarray) -
 # ---- the schedule --------------------------------------------------------------------------
 
 
-def make_schedule(
-    calls: int,
-    *,
-    objective: Objective,
-    whole: int,
-    mixes: int,
-    finalists: int,
-    train: int,
-    held_out: int,
-) -> Schedule:
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a budget is divided over.
+
+    Parameters
+    ----------
+    objective : {"excess", "tpr", "fpr"}
+        What is worsened.
+    whole, mixes, finalists : int
+        Whole rewrites, mixtures at most, and wordings measured on held-out items.
+    train, held_out : int
+        Items of each kind that the objective is measured on.
+    """
+
+    objective: Objective
+    whole: int
+    mixes: int
+    finalists: int
+    train: int
+    held_out: int
+
+
+def make_schedule(calls: int, sizes: Sizes) -> Schedule:
     """Divide a budget of calls: half for measuring, half for searching.
 
     Parameters
     ----------
     calls : int
         The budget; no schedule passes it.
-    whole, mixes, finalists : int
-        Whole rewrites, mixtures at most, and wordings measured on held-out items.
-    train, held_out : int
-        Items of each kind that the objective is measured on.
+    sizes : Sizes
+        What there is to ask.
 
     Raises
     ------
     ConfigError
-        If the budget or the items are too few.
+        If the budget, the items or the wordings are too few.
     """
-    if min(train, held_out) < _FEWEST:
+    if not sizes.whole:
+        raise ConfigError("no certified wording but base: there is nothing to choose among")
+    if min(sizes.train, sizes.held_out) < _FEWEST:
         raise ConfigError(
-            f"{train} items to search on and {held_out} held out can be asked for {objective!r}",
+            f"{sizes.train} items to search on and {sizes.held_out} held out can be asked for "
+            f"{sizes.objective!r}",
             mend=f"It takes {_FEWEST} each: audit more labelled items",
         )
-    sizes = (objective, whole, mixes, finalists, train, held_out)
-    made = _scheduled(calls, *sizes)
+    made = _scheduled(calls, sizes)
     if made is None:
         least = calls
-        while _scheduled(least, *sizes) is None:
+        while _scheduled(least, sizes) is None:
             least += 20
         raise ConfigError(
-            f"{calls:,} calls are too few for {whole} wordings and {mixes} mixtures",
+            f"{calls:,} calls are too few for {sizes.whole} wordings and {sizes.mixes} mixtures",
             mend=f"Give --calls {least}, or fewer --wordings and --mixes",
         )
     return made
 
 
-def _scheduled(
-    calls: int,
-    objective: Objective,
-    whole: int,
-    mixes: int,
-    finalists: int,
-    train: int,
-    held_out: int,
-) -> Schedule | None:
-    b = base_calls(objective)
-    visits = calls // 2 // (b + finalists)
-    repeats = min(_MOST_REPEATS, max(1, visits // held_out))
-    last = Planned("held_out", finalists, min(visits, held_out), b * repeats, repeats)
+def _scheduled(calls: int, sizes: Sizes) -> Schedule | None:
+    b, to = base_calls(sizes.objective), sizes.finalists
+    visits = calls // 2 // (b + to)
+    repeats = min(_MOST_REPEATS, max(1, visits // sizes.held_out))
+    last = Planned("held_out", to, min(visits, sizes.held_out), b * repeats, repeats)
     if last.items < _FEWEST:
         return None
     left = calls - last.calls
-    kept = max(_KEPT, finalists)
-    first = int(left * _WHOLE_SHARE) if mixes else left
-    one = _halvings("whole", first, whole, kept if mixes else finalists, b, train)
+    kept = max(_KEPT, to)
+    first = int(left * _WHOLE_SHARE) if sizes.mixes else left
+    one = _halvings("whole", first, (sizes.whole, kept if sizes.mixes else to), sizes)
     two: tuple[Planned, ...] | None = ()
-    if mixes and one is not None:
-        start = min(kept, whole) + mixes
-        two = _halvings("mixed", left - sum(r.calls for r in one), start, finalists, b, train)
+    if sizes.mixes and one is not None:
+        start = min(kept, sizes.whole) + sizes.mixes
+        two = _halvings("mixed", left - sum(r.calls for r in one), (start, to), sizes)
     if one is None or two is None:
         return None
-    return Schedule(finalists, one, two, last)
+    return Schedule(to, one, two, last)
 
 
 def _halvings(
-    stage: Stage, calls: int, arms: int, to: int, b: int, train: int
+    stage: Stage, calls: int, from_to: tuple[int, int], sizes: Sizes
 ) -> tuple[Planned, ...] | None:
-    sizes = [arms]
-    while ceil(sizes[-1] / 2) > to:
-        sizes.append(ceil(sizes[-1] / 2))
+    b, arms = base_calls(sizes.objective), [from_to[0]]
+    while ceil(arms[-1] / 2) > from_to[1]:
+        arms.append(ceil(arms[-1] / 2))
     rounds, left = [], calls
-    for k, n in enumerate(sizes):
-        visits = left // (len(sizes) - k) // (b + n)
-        repeats = min(_MOST_REPEATS, max(1, visits // train))
-        made = Planned(stage, n, min(visits, train), b * repeats, repeats)
+    for k, n in enumerate(arms):
+        visits = left // (len(arms) - k) // (b + n)
+        repeats = min(_MOST_REPEATS, max(1, visits // sizes.train))
+        made = Planned(stage, n, min(visits, sizes.train), b * repeats, repeats)
         if made.items < _FEWEST:
             return None
         rounds.append(made)
@@ -283,9 +289,10 @@ def _halvings(
 def search(
     schedule: Schedule,
     space: Space,
+    objective: Objective,
+    *,
     train: Sequence[int],
     gold: np.ndarray,
-    objective: Objective,
     rng: np.random.Generator,
 ) -> Generator[Round, Answers, Found]:
     """Search for the worst wordings; yields rounds, and is sent their answers.
@@ -296,11 +303,12 @@ def search(
         The rounds.
     space : Space
         The wordings.
+    objective : {"excess", "tpr", "fpr"}
+        What is worsened.
     train : sequence of int
         Positions of the training items that the objective is measured on: no other is asked.
     gold : array of int8, shape (n_items,)
         Labels of all items of the run.
-    objective : {"excess", "tpr", "fpr"}
     rng : numpy.random.Generator
         Seeded by the caller: the order of the items.
     """
