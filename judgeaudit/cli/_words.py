@@ -62,10 +62,24 @@ def of_plan(ready: Prepared) -> str:
         f"plan     {estimate.n_calls:,} calls: {by_condition}",
         f"tokens   about {estimate.prompt_tokens:,} sent ({estimate.tokens_note})",
         f"price    {price}",
+        *_parts(ready),
         *_in_batches(ready),
         f"run      {ready.folder}",
     ]
     return plain("\n".join(lines))
+
+
+def _parts(ready: Prepared) -> list[str]:
+    """Say that tokens and price are those of one part, where a call has several."""
+    if ready.judge.backend != "hardened":
+        return []
+    from judgeaudit.judges._hardened_spec import config_of
+
+    config = config_of(ready.judge.model)
+    if config.calls == 1 and not config.examples:
+        return []
+    more = f"up to {config.calls} requests" if config.calls > 1 else "its examples, too"
+    return [f"parts    each call takes {more}: tokens and price above are of one plain request"]
 
 
 def _in_batches(ready: Prepared) -> list[str]:

@@ -14,6 +14,7 @@ __all__ = ["pareto"]
 _WIDTH: Final = 680
 _HEIGHT: Final = 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 120, 36, 48
+_APART: Final = 10.0
 _COSTS: Final = ("tokens a verdict", "requests a verdict")
 _STYLE: Final = (
     "text{font:13px system-ui,sans-serif;fill:#222}.g{stroke:#ddd}.z{stroke:#888}"
@@ -90,21 +91,39 @@ def pareto(found: Hardened) -> Markup:
         path = " ".join(f"{x(p[1]):.1f},{y(p[2]):.1f}" for p in front)
         body.append(f'<polyline class="f" points="{path}"/>')
     said = []
-    for name, cost, value, low, high, css in points:
+    places = _places([(x(p[1]), y(p[2])) for p in points])
+    for (name, cost, value, low, high, css), (at, label_x, label_y) in zip(
+        points, places, strict=True
+    ):
         words = f"{name}: {100 * value:+.1f} points at {cost:,.4g} {axis}"
         said.append(words)
         if low is not None and high is not None:
-            body.append(_line("o" if css == "b" else "i", x(cost), x(cost), y(low), y(high)))
+            body.append(_line("o" if css == "b" else "i", at, at, y(low), y(high)))
         body.append(
-            f'<circle class="{css}" cx="{x(cost):.1f}" cy="{y(value):.1f}" r="5">'
+            f'<circle class="{css}" cx="{at:.1f}" cy="{y(value):.1f}" r="5">'
             f"<title>{escape(words)}</title></circle>"
-            f'<text x="{x(cost) + 9:.1f}" y="{y(value) + 4:.1f}">{escape(name)}</text>'
+            f'<text x="{label_x:.1f}" y="{label_y:.1f}">{escape(name)}</text>'
         )
     label = escape("; ".join(said))
     return Markup(  # noqa: S704 - numbers and escaped text only
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{label}"><style>{_STYLE}</style>{"".join(body)}</svg>\n'
     )
+
+
+def _places(points: list[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    """Set points of one cost side by side, and their labels below one another: (x, label x, y)."""
+    columns: dict[int, list[int]] = {}
+    for k, (at, _) in enumerate(points):
+        columns.setdefault(round(at / 12), []).append(k)
+    out = [(0.0, 0.0, 0.0)] * len(points)
+    for members in columns.values():
+        right = max(points[k][0] for k in members) + _APART * len(members)
+        last = float("-inf")
+        for n, k in enumerate(sorted(members, key=lambda k: points[k][1])):
+            last = max(points[k][1] + 4, last + 14)
+            out[k] = (points[k][0] + _APART * n, right, last)
+    return out
 
 
 def _front(points: list[Point]) -> list[Point]:

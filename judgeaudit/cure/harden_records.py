@@ -91,6 +91,8 @@ class Candidate(Record):
     figures : tuple of Figure
     shown_better : bool
         Excess flips shown to be fewer after correction, and accuracy not shown to be lower.
+    asked, reused : int
+        Requests made in this session, and answers that the run had already.
     accuracy : {"kept", "open", "lower", "not known"}
         Whether a loss of more than the practical threshold is ruled out, is not, or is shown; or
         there are no labels.
@@ -158,4 +160,3 @@ class Hardened(Record):
     wordings: tuple[Wording, ...]
     candidates: tuple[Candidate, ...]
     skipped: tuple[Skipped, ...] = ()
-    command: str = ""

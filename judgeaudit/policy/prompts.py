@@ -279,7 +279,7 @@ def take_apart(template: JudgeTemplate, prompt: JudgePrompt) -> PromptParts | No
         if not _read_slots(pattern, texts[role], values):
             return None
     found = PromptParts(values["policy"], values["trajectory"], values["fence"])
-    return found if put_together(template, found) == prompt else None
+    return found if put_together(template, found).messages == prompt.messages else None
 
 
 _BEGINS = re.compile(r"^(\[[0-9a-f]{8}\]) the trajectory begins$", re.MULTILINE)

@@ -334,7 +334,7 @@ def test_a_prompt_comes_apart_and_together(name):
             parts = take_apart(template, prompt)
             assert parts is not None
             assert parts.policy == rendering.text.rstrip("\n")
-            assert put_together(template, parts) == prompt
+            assert put_together(template, parts).sha256 == prompt.sha256
 
 
 @pytest.mark.parametrize("name", ["agent_safety", "one_norm", "health"])

@@ -72,7 +72,12 @@ async def asked(judge: Judge, times: int = 1) -> list[Reply]:
 def test_every_backend_of_this_room_is_in_this_suite():
     # suites of their own: `local` needs weights, `control` labelled items to learn from, `hardened`
     # a judge inside
-    assert set(JUDGES.names()) - {"local", "control", "hardened"} == {"direct", "litellm", "replay", "scripted"}
+    assert set(JUDGES.names()) - {"local", "control", "hardened"} == {
+        "direct",
+        "litellm",
+        "replay",
+        "scripted",
+    }
 
 
 def test_the_spec_is_the_one_it_was_made_from_and_stays_so(case):
