@@ -313,6 +313,7 @@ def card(
         The card's time; by default the time of the last committed answer.
     more
         `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
+        `attacked=False` leaves out what `judgeaudit attack` found.
     """
     from judgeaudit.cards.from_ledger import card_of
 
@@ -338,7 +339,12 @@ def verify(
 
     given = verifying.given(made)
     rebuilt = card(
-        run, created=given.card.created, confidence=given.card.parameters.confidence, **files
+        run,
+        created=given.card.created,
+        confidence=given.card.parameters.confidence,
+        # an attack may have been made since
+        attacked="attack" in given.card.facts.extra,
+        **files,
     )
     with _open(run) as view:
         return verifying.verified(given, rebuilt, view, figures=figures)

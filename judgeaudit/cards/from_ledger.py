@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgeaudit.cards.assemble import build
+from judgeaudit.cards.attacked import attacked_told
 from judgeaudit.cards.model import CardParameters, InputFile, JudgeCard
 from judgeaudit.core.errors import CardError
 
@@ -56,6 +57,7 @@ def card_of(
     labels: Path | None = None,
     statements: Path | None = None,
     confidence: str | None = None,
+    attacked: bool = True,
 ) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     """Make the card of a ledger.
 
@@ -71,6 +73,8 @@ def card_of(
         Where the run lies; its other ledgers are beside it.
     labels, statements, confidence
         What stands beside the run; see `review.adding.added_to`.
+    attacked : bool
+        Whether to tell what `judgeaudit attack` found, where that lies in the folder.
 
     Returns
     -------
@@ -86,6 +90,8 @@ def card_of(
     note = view.meta.extra.get("judge_note") or choice.note_on(view.meta.judge)
     facts = view.facts(note)
     facts = facts.model_copy(update={"renderings": renderings})
+    told = attacked_told(folder if attacked else None, view.plan_sha256)
+    facts = facts.model_copy(update={"extra": facts.extra | told})
     if labels or statements or confidence:
         added = added_to(
             view,

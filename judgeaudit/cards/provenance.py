@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from judgeaudit.cards.attacked import KEY as ATTACK
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
 from judgeaudit.cards.lookup import Figures
@@ -21,7 +22,7 @@ _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
 _SAID: Final = frozenset(
-    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints"}
+    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints", ATTACK}
 )
 # they stand where they belong
 

@@ -12,6 +12,7 @@ from typing import Final
 from markupsafe import Markup
 
 from judgeaudit.cards import drawings
+from judgeaudit.cards.attacked import attacked_section
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
 from judgeaudit.cards.clean import shorten
@@ -253,6 +254,7 @@ def view(card: JudgeCard) -> View:
     sections = [
         *(_family_section(f, x) for x in FAMILIES if x.id != _METHODS),
         *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
+        attacked_section(f),
         _outcome_section(f),
         *(_family_section(f, x) for x in FAMILIES if x.id == _METHODS),
         _other_section(f),
