@@ -302,10 +302,10 @@ def test_the_card_names_the_budget_and_an_older_card_still_verifies(run, found):
 
     older = audit.card(run, attacked=False)
     assert "attack" not in older.facts.extra
-    assert audit.verify(older, run).ok
+    assert audit.verify(older, run).same
     card = audit.card(run)
-    assert audit.verify(card, run).ok
-    for text in (rendering.html(card), rendering.markdown(card)):
+    assert audit.verify(card, run).same
+    for text in (rendering.to_html(card), rendering.to_markdown(card)):
         assert "How far wording steers the judge" in text
         assert f"{found.asked} calls of a budget of 700" in text
 
@@ -371,7 +371,8 @@ def test_a_killed_attack_goes_on_and_ends_as_one_that_was_not(run, found, tmp_pa
     while not (rounds / "round-03.sqlite").exists() and time.monotonic() < give_up:
         time.sleep(0.01)
     os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    assert first.wait() == -signal.SIGKILL
+    assert len(list(rounds.glob('round-*.sqlite'))) < len(found.steps)
     made = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert re.search(r"calls +[\d,]+ at most, of a budget of 700", made.stderr)
