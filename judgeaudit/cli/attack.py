@@ -72,10 +72,6 @@ def _attack(
         str | None,
         typer.Option(help="The policy, or its file where it is your own.", rich_help_panel=_HOW),
     ] = None,
-    template: Annotated[
-        str | None,
-        typer.Option(help="File of the prompt template, if your own.", rich_help_panel=_HOW),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -137,7 +133,6 @@ def _attack(
         finalists=finalists,
         alpha=alpha,
         policy=policy,
-        template=template,
         out=out,
         limits=spec_from({k: v for k, v in bounds.items() if v is not None}, flag_of),
     )

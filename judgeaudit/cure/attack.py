@@ -25,7 +25,7 @@ from judgeaudit.core.hashing import sha256_of
 from judgeaudit.core.records import AuditSpec, Item, JudgeTemplate
 from judgeaudit.core.records.attacked import FILE, Attack, Attacks, Finalist, Objective, Step
 from judgeaudit.core.table import UNSAFE, VerdictTable
-from judgeaudit.cure.attack_ask import Asking, StoppedError
+from judgeaudit.cure.attack_ask import Asking, StoppedError, template_of_run
 from judgeaudit.cure.attack_measure import Measured, measured
 from judgeaudit.cure.attack_search import (
     Answers,
@@ -41,7 +41,6 @@ from judgeaudit.cure.attack_search import (
 from judgeaudit.cure.attack_space import Wordings
 from judgeaudit.cure.harden import policy_of_run
 from judgeaudit.cure.harden_audit import ledger_of
-from judgeaudit.cure.harden_candidates import base_judge
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import in_thread, signals
 from judgeaudit.engine.ledger import Ledger
@@ -76,8 +75,8 @@ class AttackSpec:
         Wordings that are measured on held-out clusters.
     alpha : float
         1 - the level of the intervals, for all finalists together.
-    policy, template : str, optional
-        The policy's or the prompt template's file, where it is none that ships.
+    policy : str, optional
+        The policy's file, where it is none that ships.
     out : Path, optional
         Folder of the rounds' ledgers.
     limits : AuditSpec
@@ -93,7 +92,6 @@ class AttackSpec:
     finalists: int = 1
     alpha: float = 0.05
     policy: str | None = None
-    template: str | None = None
     out: Path | None = None
     limits: AuditSpec = field(default_factory=AuditSpec)
 
@@ -129,12 +127,11 @@ def plan_attack(view: LedgerView, spec: AttackSpec) -> AttackPlan:
     ConfigError
         If the run cannot be attacked, or the calls are too few.
     """
-    from judgeaudit.policy.prompts import load_judge_template
-
     _check(view, spec)
     table, meta = view.table(), view.meta
     policy, _ = policy_of_run(view, spec.policy)
-    template = load_judge_template(base_judge(meta.judge, spec.template).template or "default")
+    items = items_of(view)
+    template = template_of_run(view, items)
     drawn = part(table.clusters, spec.train, np.random.default_rng(spec.seed), table.gold == UNSAFE)
     if not drawn.any() or drawn.all():
         raise ConfigError(
@@ -176,7 +173,6 @@ def plan_attack(view: LedgerView, spec: AttackSpec) -> AttackPlan:
     }
     home = spec.out or Path(view.path).parent / "attack"
     folder = home / f"{spec.objective}-{sha256_of(chosen)[:8]}"
-    items = items_of(view)
     return AttackPlan(spec, view, table, items, template, space, schedule, train, held, folder)
 
 
@@ -190,9 +186,9 @@ def _check(view: LedgerView, spec: AttackSpec) -> None:
             raise ConfigError(
                 f"{name} is {getattr(spec, name)}", mend=f"It must be {least} or more"
             )
-    if view.meta.extra.get("imported") is not None:
+    if view.meta.extra.get("imported") is not None or view.meta.judge.backend == "replay":
         raise ConfigError(
-            "these verdicts were imported: their judge cannot be asked again",
+            "the judge of this run cannot be asked anew: its verdicts were imported or replayed",
             where=str(view.path),
             mend="Audit the judge itself, then attack that run",
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from judgeaudit.core.clock import now_utc
-from judgeaudit.core.errors import ConfigError
+from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.core.records import (
     AuditSpec,
     Item,
@@ -35,9 +35,36 @@ from judgeaudit.engine.view import LedgerView
 from judgeaudit.judges.base import Judge
 from judgeaudit.policy.prompts import build_prompt
 
-__all__ = ["Asking", "StoppedError"]
+__all__ = ["Asking", "StoppedError", "template_of_run"]
 
 _KEPT = ("retry_truncated", "confidence")
+
+
+def template_of_run(view: LedgerView, items: Mapping[str, Item]) -> JudgeTemplate:
+    """Return the template that a run's prompts were made of, proven on one of them.
+
+    Raises
+    ------
+    LedgerError
+        If a prompt cannot be rebuilt as it was sent.
+    """
+    meta = view.meta
+    system, _, user = meta.template.removeprefix("[system]\n").partition("\n\n[user]\n")
+    template = JudgeTemplate(id="run", system=system, user=user.removesuffix("\n"))
+    texts = {(r.condition, r.wording): r for r in meta.renderings}
+    reference = next(c.id for c in meta.protocol.conditions if c.kind == "reference")
+    for row in view.rows(condition=reference):
+        item, text = items[row["item"]], texts[reference, row["wording"]]
+        key = f"{meta.protocol.seed}/{item.key}"
+        made = build_prompt(template, text, item.trajectory, fence_key=key)
+        if made.sha256 == row["prompt_sha256"]:
+            return template
+        break
+    raise LedgerError(
+        "the run's prompts cannot be rebuilt as they were sent",
+        where=str(view.path),
+        mend="Audit the judge anew with this version, then attack that run",
+    )
 
 
 class StoppedError(Exception):

@@ -372,7 +372,7 @@ def test_a_killed_attack_goes_on_and_ends_as_one_that_was_not(run, found, tmp_pa
         time.sleep(0.01)
     os.kill(first.pid, signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
-    assert len(list(rounds.glob('round-*.sqlite'))) < len(found.steps)
+    assert len(list(rounds.glob("round-*.sqlite"))) < len(found.steps)
     made = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert re.search(r"calls +[\d,]+ at most, of a budget of 700", made.stderr)
