@@ -90,8 +90,8 @@ def card_of(
     note = view.meta.extra.get("judge_note") or choice.note_on(view.meta.judge)
     facts = view.facts(note)
     facts = facts.model_copy(update={"renderings": renderings})
-    told = attacked_told(folder if attacked else None, view.plan_sha256)
-    facts = facts.model_copy(update={"extra": facts.extra | told})
+    steered = attacked_told(folder if attacked else None, view.plan_sha256)
+    facts = facts.model_copy(update={"extra": facts.extra | steered})
     if labels or statements or confidence:
         added = added_to(
             view,
