@@ -321,6 +321,7 @@ def card(
     more
         `labels`, `statements`, `confidence`: what stands beside it; see `review.adding.added_to`.
         `localised=False` leaves out what `judgeaudit localise` found.
+        `attacked=False` leaves out what `judgeaudit attack` found.
     """
     from judgeaudit.cards.from_ledger import card_of
 
@@ -351,6 +352,8 @@ def verify(
         confidence=given.card.parameters.confidence,
         # flips may have been traced since
         localised="localise" in given.card.facts.extra,
+        # an attack may have been made since
+        attacked="attack" in given.card.facts.extra,
         **files,
     )
     with _open(run) as view:

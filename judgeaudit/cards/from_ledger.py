@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgeaudit.cards.assemble import build
+from judgeaudit.cards.attacked import attacked_told
 from judgeaudit.cards.localised import KEY, localised_told
 from judgeaudit.cards.model import CardParameters, InputFile, JudgeCard
 from judgeaudit.core.errors import CardError
@@ -58,6 +59,7 @@ def card_of(
     statements: Path | None = None,
     confidence: str | None = None,
     localised: bool = True,
+    attacked: bool = True,
 ) -> tuple[JudgeCard, ScoreSet, RunFacts]:
     """Make the card of a ledger.
 
@@ -75,6 +77,8 @@ def card_of(
         What stands beside the run; see `review.adding.added_to`.
     localised : bool
         Whether to tell what `judgeaudit localise` found, where that lies in the folder.
+    attacked : bool
+        Whether to tell what `judgeaudit attack` found, where that lies in the folder.
 
     Returns
     -------
@@ -94,6 +98,8 @@ def card_of(
         told = localised_told(folder, view.plan_sha256)
         if told is not None:
             facts = facts.model_copy(update={"extra": facts.extra | {KEY: told}})
+    steered = attacked_told(folder if attacked else None, view.plan_sha256)
+    facts = facts.model_copy(update={"extra": facts.extra | steered})
     if labels or statements or confidence:
         added = added_to(
             view,

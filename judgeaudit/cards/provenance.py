@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from judgeaudit.cards.attacked import KEY as ATTACK
 from judgeaudit.cards.calls import account
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.layout import Cell, Section, condition_words, ident, raw, table
@@ -23,7 +24,10 @@ _MOST: Final = 20
 _SHORT: Final = 12
 _LONG_HEX: Final = re.compile(r"[0-9a-f]{40,}")
 _SAID: Final = frozenset(
-    {"batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints", KEY}
+    {
+        *("batches", "command", "confidence", "n_confidence", "edited_policy", "fingerprints"),
+        *(ATTACK, KEY),
+    }
 )
 # they stand where they belong
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from judgeaudit.cards import drawings
 from judgeaudit.cards.advice import advice
+from judgeaudit.cards.attacked import attacked_section
 from judgeaudit.cards.calls import account
 from judgeaudit.cards.cautions import open_words
 from judgeaudit.cards.checklist import checked_section
@@ -272,6 +273,7 @@ def view(card: JudgeCard) -> View:
         *(_family_section(f, x) for x in FAMILIES if x.id != _METHODS),
         *(_family_section(f, x) for x in _SOMETIMES if _has(f, x.shown[0])),
         localised_section(f),
+        attacked_section(f),
         _outcome_section(f),
         *(_family_section(f, x) for x in FAMILIES if x.id == _METHODS),
         _other_section(f),

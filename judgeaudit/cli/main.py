@@ -32,6 +32,7 @@ from judgeaudit.cli import (
     stats,
     view,
 )
+from judgeaudit.cli import attack as _attack
 from judgeaudit.cli import audit as audit_verbs
 from judgeaudit.cli import explain as _explain
 from judgeaudit.cli import flattening as _flattening
@@ -87,6 +88,7 @@ _localise.add_to(app)
 _explain.add_to(app)
 _watching.add_to(app)
 _harden.add_to(app)
+_attack.add_to(app)
 _serve.add_to(app)
 _nightly.add_to(app)
 app.add_typer(cards.app, name="card", help="Make, verify and sign Judge Cards.")

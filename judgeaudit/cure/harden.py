@@ -40,8 +40,9 @@ from judgeaudit.cure.harden_candidates import (
     make_candidates,
 )
 from judgeaudit.cure.harden_compare import EXCESS, Side, compare, decided
+from judgeaudit.cure.harden_export import export
 from judgeaudit.cure.harden_records import Candidate, Hardened
-from judgeaudit.judges._hardening import HardenedConfig, split_wording, write_config
+from judgeaudit.judges._hardening import HardenedConfig, split_wording
 from judgeaudit.judges.hardened import Known, knowing
 from judgeaudit.stats.splits import part
 
@@ -49,7 +50,15 @@ if TYPE_CHECKING:
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
 
-__all__ = ["NONE", "HardenPlan", "HardenSpec", "harden", "ledger_of", "plan_hardening"]
+__all__ = [
+    "NONE",
+    "HardenPlan",
+    "HardenSpec",
+    "harden",
+    "ledger_of",
+    "plan_hardening",
+    "policy_of_run",
+]
 
 NONE: Final = "no candidate is shown better"
 _FILE: Final = "hardened.toml"
@@ -145,7 +154,7 @@ def plan_hardening(view: LedgerView, spec: HardenSpec) -> HardenPlan:
             where=str(view.path),
             mend="Audit more items, of several sources",
         )
-    policy, named = _policy(view, spec.policy)
+    policy, named = policy_of_run(view, spec.policy)
     base = base_judge(view.meta.judge, spec.template)
     train = [k for k in range(table.n_items) if drawn[k]]
     keys = tuple(table.items[k] for k in train)
@@ -196,7 +205,14 @@ def _check(view: LedgerView, spec: HardenSpec) -> None:
         raise ConfigError("no call of this run was answered", where=str(view.path))
 
 
-def _policy(view: LedgerView, given: str | None) -> tuple[Policy, str]:
+def policy_of_run(view: LedgerView, given: str | None) -> tuple[Policy, str]:
+    """Return the policy of a run as data, and what it is called; the very same one, or none.
+
+    Raises
+    ------
+    ConfigError
+        If it does not ship and no file is given, or the file holds another one.
+    """
     from judgeaudit.policy import load_policy, policy_names
 
     facts = view.meta.policy
@@ -369,30 +385,6 @@ def _concluded(plan: HardenPlan, candidates: Sequence[Candidate]) -> Hardened:
         skipped=plan.candidates.skipped,
     )
     if winner is not None:
-        _export(plan, found, winner)
+        made = next(m for m in plan.candidates.made if m.config.name == winner.name)
+        export(made.config, found, winner, plan.spec.out / _FILE)
     return found
-
-
-def _export(plan: HardenPlan, found: Hardened, winner: Candidate) -> None:
-    made = next(m for m in plan.candidates.made if m.config.name == winner.name)
-    excess = winner.figure(EXCESS)
-    chosen = {
-        "train_clusters": found.n_train,
-        "held_out_clusters": found.n_held_out,
-        "seed": found.seed,
-        "among": [c.name for c in found.candidates],
-        "invariant_by_construction": winner.invariant,
-        **(
-            {}
-            if excess is None
-            else {
-                "excess_flips_before": excess.before,
-                "excess_flips_after": excess.after,
-                "excess_flips_change_low": excess.low,
-                "excess_flips_change_high": excess.high,
-                "p_adjusted": excess.p_adjusted,
-            }
-        ),
-    }
-    kept = {k: v for k, v in chosen.items() if v is not None}
-    write_config(made.config.model_copy(update={"chosen": kept}), plan.spec.out / _FILE)

@@ -11,7 +11,7 @@ from judgeaudit.core.terminal import plain
 from judgeaudit.cure.harden_plot import pareto
 from judgeaudit.cure.harden_records import Candidate, Figure, Hardened
 
-__all__ = ["headline", "of_hardened", "page"]
+__all__ = ["cell", "framed", "headline", "markdown_table", "of_hardened", "page"]
 
 _INVARIANT: Final = "invariant by construction: wording discarded"
 _HEAD: Final = ("figure", "before", "after", "change", "p (corrected)")
@@ -61,10 +61,10 @@ def of_hardened(found: Hardened, *, md: bool = False) -> str:
     lines = [headline(found), ""]
     lines += _about(found, md=md)
     for c in found.candidates:
-        lines += ["", f"### {_cell(c.name)}" if md else c.name, *([""] if md else [])]
+        lines += ["", f"### {cell(c.name)}" if md else c.name, *([""] if md else [])]
         lines += _remarks(c, md=md)
         rows = [_row(f) for f in c.figures]
-        lines += _markdown(rows) if md else _text(rows)
+        lines += markdown_table(rows) if md else _text(rows)
     if found.skipped:
         lines += ["", "Not tried:" if md else "not tried", *([""] if md else [])]
         mark = "- " if md else "  "
@@ -92,7 +92,7 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
         ("intervals", levels),
     ]
     if md:
-        return [f"- **{name}** {_cell(text)}" for name, text in facts]
+        return [f"- **{name}** {cell(text)}" for name, text in facts]
     return [f"{name:<10}{plain(text)}" for name, text in facts]
 
 
@@ -108,7 +108,7 @@ def _remarks(c: Candidate, *, md: bool) -> list[str]:
     if c.invariant:
         said.insert(1, _INVARIANT)
     if md:
-        return [*(f"- {_cell(s)}" for s in said), ""]
+        return [*(f"- {cell(s)}" for s in said), ""]
     return [f"  {plain(s)}" for s in said]
 
 
@@ -172,18 +172,21 @@ def _text(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(_cell(c) for c in cells) + " |"
+def markdown_table(rows: Sequence[Sequence[str]], head: Sequence[str] = _HEAD) -> list[str]:
+    """Lay out a table; untrusted cells do no harm."""
 
-    return [line(_HEAD), "|" + "---|" * len(_HEAD), *map(line, rows)]
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell(c) for c in cells) + " |"
+
+    return [line(head), "|" + "---|" * len(head), *map(line, rows)]
 
 
 def _shown(text: str, md: bool) -> str:
-    return _cell(text) if md else plain(text)
+    return cell(text) if md else plain(text)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Make a text harmless in Markdown."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for mark in "\\`*_[]|":
         text = text.replace(mark, f"\\{mark}")
@@ -217,14 +220,18 @@ def page(found: Hardened) -> str:
         Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, s.why)
         for s in found.skipped
     ]
+    return framed(Markup("Hardening {}").format(found.judge), Markup("").join(body))
+
+
+def framed(title: str, body: Markup) -> str:
+    """Make a page that loads nothing and runs nothing."""
     style = Markup(_STYLE)  # noqa: S704 - ours
-    whole = Markup("").join(body)
     return str(
         Markup(
             '<!doctype html><html lang="en"><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
             "style-src 'unsafe-inline'\">"
-            "<title>Hardening {}</title><style>{}</style>{}</html>\n"
-        ).format(found.judge, style, whole)
+            "<title>{}</title><style>{}</style>{}</html>\n"
+        ).format(title, style, body)
     )
