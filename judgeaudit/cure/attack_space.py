@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from judgeaudit.policy import render
 from judgeaudit.policy.transforms import load_conditions
 
 __all__ = ["Text", "Wordings"]
+
+_HALVES: Final = 50
+"""Mixtures of half of the places, at least as many as there may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,17 @@ class Wordings:
         name = condition.id if wording == 0 else f"{condition.id}/{wording}"
         self.texts.append(Text(condition, rendering, name, edits))
 
+    def _edits(self, text: Text) -> Edits | None:
+        try:
+            return edits_between(self._policy, self.base, text.rendering, text.condition)
+        except (ConfigError, PolicyError):
+            return None  # a text that only the user can make has no parts of ours
+
     def _parts(self, arm: int) -> Iterator[tuple[Condition, Rendering, tuple[str, ...]]]:
         text = self.texts[arm]
-        try:
-            edits = edits_between(self._policy, self.base, text.rendering, text.condition)
-        except (ConfigError, PolicyError):
-            return  # a text that only the user can make has no parts of ours
+        edits = self._edits(text)
+        if edits is None:
+            return
         whole = len(edits.edits)
         for subset in _subsets(edits, np.random.default_rng((self._seed, arm))):
             made = edits.rendering(subset)
@@ -117,27 +126,23 @@ class Wordings:
 
 
 def _subsets(edits: Edits, rng: np.random.Generator) -> Iterator[Subset]:
-    """Yield parts of a rewrite, those without one kind of edit in turn with those of half of it."""
+    """Yield parts of a rewrite: without a kind of edit or with it alone, and half of its places."""
     keys = edits.keys
-    kind = {k: k.rpartition(".")[2] for k in keys}
+    # the sentences around the norms are few and short: one kind together
+    kind = {e.key: e.key.rpartition(".")[2] if e.norm is not None else "" for e in edits.edits}
     place = {k: k.partition(".")[0] for k in keys}
-    without = [
-        frozenset(k for k in keys if kind[k] != left) for left in dict.fromkeys(kind.values())
-    ]
-    only = [
-        frozenset(k for k in keys if kind[k] == alone) for alone in dict.fromkeys(kind.values())
-    ]
-    places = list(dict.fromkeys(place.values()))
+    kinds, places = (list(dict.fromkeys(of.values())) for of in (kind, place))
+    systematic = [frozenset(k for k in keys if kind[k] != left) for left in kinds]
+    systematic += [frozenset(k for k in keys if kind[k] == alone) for alone in kinds]
     halves = []
-    for _ in range(len(without) + len(only)):
+    for _ in range(max(_HALVES, len(systematic))):
         drawn = rng.random(len(places)) < 0.5
         of = {p for p, there in zip(places, drawn, strict=True) if there}
         halves.append(frozenset(k for k in keys if place[k] in of))
-    systematic = [*without, *only]
-    order = rng.permutation(len(systematic))
+    shuffled = [systematic[int(k)] for k in rng.permutation(len(systematic))]
     seen: set[Subset] = {frozenset(), frozenset(keys)}
-    for one, two in zip((systematic[int(k)] for k in order), halves, strict=True):
-        for subset in (one, two):
-            if subset not in seen:
+    for pair in zip_longest(shuffled, halves):
+        for subset in pair:
+            if subset is not None and subset not in seen:
                 seen.add(subset)
                 yield subset

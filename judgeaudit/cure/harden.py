@@ -50,15 +50,7 @@ if TYPE_CHECKING:
     from judgeaudit.engine.progress import ProgressMode
     from judgeaudit.engine.view import LedgerView
 
-__all__ = [
-    "NONE",
-    "HardenPlan",
-    "HardenSpec",
-    "harden",
-    "ledger_of",
-    "plan_hardening",
-    "policy_of_run",
-]
+__all__ = ["NONE", "HardenPlan", "HardenSpec", "harden", "ledger_of", "plan_hardening"]
 
 NONE: Final = "no candidate is shown better"
 _FILE: Final = "hardened.toml"
@@ -206,13 +198,7 @@ def _check(view: LedgerView, spec: HardenSpec) -> None:
 
 
 def policy_of_run(view: LedgerView, given: str | None) -> tuple[Policy, str]:
-    """Return the policy of a run as data, and what it is called; the very same one, or none.
-
-    Raises
-    ------
-    ConfigError
-        If it does not ship and no file is given, or the file holds another one.
-    """
+    """Return the policy of a run, and what it is called; a ConfigError where it is another."""
     from judgeaudit.policy import load_policy, policy_names
 
     facts = view.meta.policy

@@ -62,5 +62,5 @@ def test_mixing_finds_a_part_that_moves_more_than_any_rewrite():
     of = by_name["more brittle to a part of one"]
     most = 0.25 * 0.7  # what a whole rewrite gains
     runs = [tried(of, "tpr", seed) for seed in range(100)]
-    assert sum(r.true > most + 1e-9 for r in runs) > 25
+    assert sum(r.true > most + 1e-9 for r in runs) > 20
     assert max(r.true for r in runs if not r.edits) <= most + 1e-9

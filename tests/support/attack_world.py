@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 
 import numpy as np
 
@@ -28,7 +27,8 @@ from judgeaudit.cure.attack_search import (
     make_schedule,
     search,
 )
-from judgeaudit.cure.attack_space import Wordings
+from judgeaudit.cure.attack_space import Text, Wordings
+from judgeaudit.cure.edits import Edits
 from judgeaudit.policy import load_policy, render
 from judgeaudit.stats.splits import part
 
@@ -71,29 +71,34 @@ PLANTED = (
 )
 
 
-class Cached(Wordings):
-    """The same wordings, made once for all seeds."""
+@cache
+def _edits_of(wordings: int, sha256: str) -> Edits | None:
+    text = next(t for t in space(wordings).texts if t.rendering.sha256 == sha256)
+    return Wordings._edits(space(wordings), text)
 
-    def fresh(self) -> Cached:
+
+class Cached(Wordings):
+    """The same wordings, rendered once for all seeds; mixtures are drawn by each."""
+
+    n: int
+
+    def fresh(self, seed: int) -> Cached:
         one = copy.copy(self)
         one.texts, one._seen, one._taken = list(self.texts), set(self._seen), set(self._taken)
+        # of many seeds a few draws, so that a text is read back once and not a hundred times
+        one._seed = seed % 8
         return one
 
-    def _parts(self, arm: int) -> Iterator:
-        return iter(_parts_of(self.texts[arm].rendering.sha256, arm, len(self._whole)))
+    def _edits(self, text: Text) -> Edits | None:
+        return _edits_of(self.n, text.rendering.sha256)
 
 
 @cache
 def space(wordings: int) -> Cached:
     policy = load_policy("agent_safety")
-    return Cached(policy, render(policy, "base"), (), wordings=wordings, seed=0)
-
-
-@cache
-def _parts_of(sha256: str, arm: int, whole: int) -> list:
-    made = next(s for w in (1, 2, 3, 4) if len((s := space(w)).whole) == whole)
-    assert made.texts[arm].rendering.sha256 == sha256
-    return list(islice(Wordings._parts(made, arm), 24))
+    made = Cached(policy, render(policy, "base"), (), wordings=wordings, seed=0)
+    made.n = wordings
+    return made
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def tried(
 ) -> Tried:
     """Draw items and answers, search, and measure; each call is a draw of its own."""
     rng = np.random.default_rng((seed, PLANTED.index(of), objective == "excess"))
-    made = space(wordings).fresh()
+    made = space(wordings).fresh(seed)
     cluster = np.repeat(np.arange(clusters), 2)
     gold = np.tile(np.array([0, 1], dtype=np.int8), clusters)
     reacts = np.repeat(rng.random(clusters), 2)
