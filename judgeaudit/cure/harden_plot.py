@@ -6,7 +6,6 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from judgeaudit.cards.clean import clean, shorten
 from judgeaudit.cards.plots import ticks
 from judgeaudit.cure.harden_records import Figure, Hardened
 
@@ -91,8 +90,7 @@ def pareto(found: Hardened) -> Markup:
         path = " ".join(f"{x(p[1]):.1f},{y(p[2]):.1f}" for p in front)
         body.append(f'<polyline class="f" points="{path}"/>')
     said = []
-    for called, cost, value, low, high, css in points:
-        name = shorten(clean(called), 24)
+    for name, cost, value, low, high, css in points:
         words = f"{name}: {100 * value:+.1f} points at {cost:,.4g} {axis}"
         said.append(words)
         if low is not None and high is not None:

@@ -199,10 +199,11 @@ def _cell(text: str) -> str:
 
 def page(found: Hardened) -> str:
     """Make a page of its own: what was found, the plot of costs against excess flips, tables."""
+    drawn = tuple(c.model_copy(update={"name": _safe(c.name, 24)}) for c in found.candidates)
     body = [
         Markup("<h1>A judge before and after hardening</h1><p>{}</p>").format(headline(found)),
         Markup('<div class="box" tabindex="0" role="group" aria-label="Costs and excess flips">')
-        + pareto(found)
+        + pareto(found.model_copy(update={"candidates": drawn}))
         + Markup("</div>"),
         Markup("<ul>{}</ul>").format(
             Markup("").join(Markup("<li>{}</li>").format(line) for line in _about(found, md=False))
