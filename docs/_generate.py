@@ -29,7 +29,7 @@ def _verb(path: list[str], command, out: list[str]) -> None:
     if subs is None:
         params = [p for p in command.params if "--help" not in p.opts]
         if params:
-            out += ["| | |", "|---|---|"]
+            out += ["| argument or flag | what it is |", "|---|---|"]
             out += [f"| {_names(p)} | {_cell(getattr(p, 'help', None) or '')} |" for p in params]
             out.append("")
         return

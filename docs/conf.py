@@ -28,8 +28,23 @@ html_title = "judgeaudit"
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
+# excerpts are fetched page by page, which a browser forbids to pages of a folder
+html_show_search_summary = False
+html_static_path = ["_static"]
+html_css_files = ["docs.css"]
+html_js_files = ["docs.js"]
+templates_path = ["_templates"]
+
+
+def _levels(_app, _page, _template, context, _tree):
+    """Say which level the captions of contents have, which Sphinx calls headings and no more."""
+    for part in ("furo_navigation_tree", "body"):
+        text = context.get(part) or ""
+        context[part] = text.replace('role="heading">', 'role="heading" aria-level="2">')
 
 
 def setup(app):
     """Make the generated pages before any is read."""
     app.connect("builder-inited", lambda _app: _generate.write(HERE / "generated"))
+    # after the theme's own, which makes the tree
+    app.connect("html-page-context", _levels, priority=900)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -182,7 +183,9 @@ def _harden(
         report.parent.mkdir(parents=True, exist_ok=True)
         report.write_text(page(found), encoding="utf-8")
         _out.aside(f"report   {report}")
-    typer.echo(found.model_dump_json(indent=1) if as_json else of_hardened(found, md=md))
+    # ASCII escapes: a name with half a surrogate pair or a terminal's controls stays a text
+    as_text = json.dumps(found.model_dump(mode="json"), indent=1) if as_json else ""
+    typer.echo(as_text or of_hardened(found, md=md))
     if found.winner is not None:
         _out.aside(f"\nconfig   {spec.out / 'hardened.toml'}")
 

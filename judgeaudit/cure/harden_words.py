@@ -7,7 +7,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from judgeaudit.core.terminal import plain
+from judgeaudit.cards.clean import clean, shorten
+from judgeaudit.cards.render import md_text
 from judgeaudit.cure.harden_plot import pareto
 from judgeaudit.cure.harden_records import Candidate, Figure, Hardened
 
@@ -27,6 +28,9 @@ _STYLE: Final = (
     "color:#222;background:#fff}table{border-collapse:collapse;margin:.5rem 0 1.5rem}"
     "td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd;"
     "vertical-align:top}td{font-variant-numeric:tabular-nums}.why{color:#666}h2{margin-top:2rem}"
+    "p,li,h1,h2{overflow-wrap:anywhere}tbody th{font-weight:400}.box{overflow-x:auto}"
+    ".box:focus-visible{outline:2px solid #15638f}.box svg{display:block;width:100%;"
+    "min-width:36rem;max-width:44rem}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}td,th{border-color:#444}"
     ".why{color:#999}}"
 )
@@ -41,7 +45,7 @@ def headline(found: Hardened) -> str:
     excess = best.figure("excess flips")
     assert excess is not None
     text = (
-        f"{best.name} flips less: excess flips {_points(excess.before)} before, "
+        f"{_safe(best.name, 80)} flips less: excess flips {_points(excess.before)} before, "
         f"{_points(excess.after)} after ({tried}, p {_p(excess.p_adjusted)} corrected); "
         f"{_KEPT[best.accuracy]}."
     )
@@ -58,10 +62,12 @@ def of_hardened(found: Hardened, *, md: bool = False) -> str:
     md : bool
         As Markdown.
     """
-    lines = [headline(found), ""]
+    said = headline(found)
+    lines = [cell(said) if md else said, ""]
     lines += _about(found, md=md)
     for c in found.candidates:
-        lines += ["", f"### {cell(c.name)}" if md else c.name, *([""] if md else [])]
+        name = _shown(c.name, md)
+        lines += ["", f"### {name}" if md else name, *([""] if md else [])]
         lines += _remarks(c, md=md)
         rows = [_row(f) for f in c.figures]
         lines += markdown_table(rows) if md else _text(rows)
@@ -93,7 +99,7 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
     ]
     if md:
         return [f"- **{name}** {cell(text)}" for name, text in facts]
-    return [f"{name:<10}{plain(text)}" for name, text in facts]
+    return [f"{name:<10}{_safe(text)}" for name, text in facts]
 
 
 def _remarks(c: Candidate, *, md: bool) -> list[str]:
@@ -109,7 +115,7 @@ def _remarks(c: Candidate, *, md: bool) -> list[str]:
         said.insert(1, _INVARIANT)
     if md:
         return [*(f"- {cell(s)}" for s in said), ""]
-    return [f"  {plain(s)}" for s in said]
+    return [f"  {_safe(s)}" for s in said]
 
 
 def _row(f: Figure) -> tuple[str, ...]:
@@ -165,7 +171,7 @@ def _p(x: float | None) -> str:
 
 
 def _text(rows: Sequence[Sequence[str]]) -> list[str]:
-    every = [list(_HEAD), *map(list, rows)]
+    every = [list(_HEAD), *([_safe(c) for c in r] for r in rows)]
     widths = [max(len(r[k]) for r in every) for k in range(len(_HEAD))]
     return [
         "  " + "  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in every
@@ -182,45 +188,37 @@ def markdown_table(rows: Sequence[Sequence[str]], head: Sequence[str] = _HEAD) -
 
 
 def _shown(text: str, md: bool) -> str:
-    return cell(text) if md else plain(text)
+    return cell(text) if md else _safe(text)
+
+
+def _safe(text: str, width: int = 600) -> str:
+    """Make a stranger's text visible, writable, one line and short."""
+    return shorten(clean(text), width)
 
 
 def cell(text: str) -> str:
     """Make a text harmless in Markdown."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for mark in "\\`*_[]|":
-        text = text.replace(mark, f"\\{mark}")
-    return text.replace("\n", " ")
+    return md_text(_safe(text))
 
 
 def page(found: Hardened) -> str:
     """Make a page of its own: what was found, the plot of costs against excess flips, tables."""
+    drawn = tuple(c.model_copy(update={"name": _safe(c.name, 24)}) for c in found.candidates)
     body = [
         Markup("<h1>A judge before and after hardening</h1><p>{}</p>").format(headline(found)),
-        pareto(found),
+        Markup('<div class="box" tabindex="0" role="group" aria-label="Costs and excess flips">')
+        + pareto(found.model_copy(update={"candidates": drawn}))
+        + Markup("</div>"),
         Markup("<ul>{}</ul>").format(
             Markup("").join(Markup("<li>{}</li>").format(line) for line in _about(found, md=False))
         ),
+        *(_section(c) for c in found.candidates),
     ]
-    for c in found.candidates:
-        rows = Markup("").join(
-            Markup("<tr>{}</tr>").format(
-                Markup("").join(Markup("<td>{}</td>").format(cell) for cell in _row(f))
-            )
-            for f in c.figures
-        )
-        head = Markup("").join(Markup("<th>{}</th>").format(h) for h in _HEAD)
-        said = Markup("<br>").join(escape(s.strip()) for s in _remarks(c, md=False))
-        body.append(
-            Markup('<h2>{}</h2><p class="why">{}</p><table><tr>{}</tr>{}</table>').format(
-                c.name, said, head, rows
-            )
-        )
     body += [
-        Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, s.why)
+        Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, _safe(s.why))
         for s in found.skipped
     ]
-    return framed(Markup("Hardening {}").format(found.judge), Markup("").join(body))
+    return framed(Markup("Hardening {}").format(_safe(found.judge, 120)), Markup("").join(body))
 
 
 def framed(title: str, body: Markup) -> str:
@@ -231,7 +229,27 @@ def framed(title: str, body: Markup) -> str:
             '<!doctype html><html lang="en"><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-            "style-src 'unsafe-inline'\">"
-            "<title>{}</title><style>{}</style>{}</html>\n"
+            "style-src 'unsafe-inline'; img-src data:\">"
+            # a browser would ask for a favicon of its own accord
+            '<link rel="icon" href="data:,">'
+            "<title>{}</title><style>{}</style><main>{}</main></html>\n"
         ).format(title, style, body)
     )
+
+
+def _section(c: Candidate) -> Markup:
+    name = _safe(c.name, 80)
+    rows = Markup("").join(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            _safe(first),
+            Markup("").join(Markup("<td>{}</td>").format(_safe(figure)) for figure in rest),
+        )
+        for first, *rest in map(_row, c.figures)
+    )
+    head = Markup("").join(Markup('<th scope="col">{}</th>').format(h) for h in _HEAD)
+    said = Markup("<br>").join(escape(s.strip()) for s in _remarks(c, md=False))
+    return Markup(
+        '<h2>{}</h2><p class="why">{}</p>'
+        '<div class="box" tabindex="0" role="group" aria-label="Figures of {}">'
+        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
+    ).format(name, said, name, head, rows)
