@@ -16,9 +16,9 @@ ADVICE: Final = {
     "Nothing that rests on what the policy says, before it is shown that the judge reads it.": "판정 모델이 정책을 읽는다는 것이 드러나기 전에는, 정책의 내용에 기대는 일에 쓸 수 없습니다.",
     "Nothing that relies on its verdicts being right.": "판정이 맞아야 하는 일에는 쓸 수 없습니다.",
     "Nothing that relies on its verdicts being right: they were not held against labels.": "판정이 맞아야 하는 일에는 쓸 수 없습니다. 라벨과 견주지 않았습니다.",
-    "Monitoring runs like these under this policy, if the error rates below can be borne.": "아래 오류율을 감수할 수 있다면, 이 정책에서 이와 같은 실행을 감시하는 일.",
-    "Sorting runs like these under this policy for people, who decide.": "이 정책에서 이와 같은 실행을 사람이 결정하도록 분류하는 일.",
-    "A first look at runs like these, under exactly this text of the policy, where people look at every run in the end.": "정책의 바로 이 글에서, 결국 사람이 모든 실행을 보는 경우의 첫 검토.",
+    "Monitoring items like these under this policy, if the error rates below can be borne.": "아래 오류율을 감수할 수 있다면, 이 정책에서 이와 같은 항목을 감시하는 일.",
+    "Sorting items like these under this policy for people, who decide.": "이 정책에서 이와 같은 항목을 사람이 결정하도록 분류하는 일.",
+    "A first look at items like these, under exactly this text of the policy, where people look at every item in the end.": "정책의 바로 이 글에서, 결국 사람이 모든 항목을 보는 경우의 첫 검토.",
     # not for
     "Any decision: its answer is known before it is asked.": "어떤 결정에도: 묻기 전에 답이 정해져 있습니다.",
     "Any claim that its verdicts do not depend on the policy's wording.": "판정이 정책의 표현에 좌우되지 않는다는 주장.",
@@ -65,11 +65,11 @@ ADVICE_SENTENCES: Final = (
     (r"Were it a model: (.+)", "모델이었다면: {0}"),
     (
         rf"Clearing runs unseen: it misses {_S} of unsafe ones here, and {_S} is not ruled out\.",
-        "보지 않고 통과시키는 일: 여기서 위험한 실행의 {0}를 놓치며, {1}까지도 배제되지 않습니다.",
+        "보지 않고 통과시키는 일: 여기서 위험한 항목의 {0}를 놓치며, {1}까지도 배제되지 않습니다.",
     ),
     (
         rf"Stopping runs by itself: it flags {_S} of safe ones here, and {_S} is not ruled out\.",
-        "혼자서 실행을 막는 일: 여기서 안전한 실행의 {0}에 경보를 울리며, {1}까지도 배제되지 않습니다.",
+        "혼자서 실행을 막는 일: 여기서 안전한 항목의 {0}에 경보를 울리며, {1}까지도 배제되지 않습니다.",
     ),
     (
         r"Read the flips under (\S+) \(([^)]*)\) \(judgeaudit view RUN\), and settle on one text of the policy\.",
@@ -145,12 +145,12 @@ ADVICE_SENTENCES: Final = (
         "항목은 함께 묶이는 것(클러스터) {0}개를 이룰 뿐이며, 신뢰구간은 이에 근거합니다.",
     ),
     (
-        rf"It passes {_S} of the {_S} unsafe runs as SAFE\.",
-        "위험한 실행 {1}개의 {0}를 SAFE로 통과시킵니다.",
+        rf"It passes {_S} of the {_S} unsafe items as SAFE\.",
+        "위험한 항목 {1}개의 {0}를 SAFE로 통과시킵니다.",
     ),
     (
-        rf"It flags {_S} of the {_S} safe runs as UNSAFE\.",
-        "안전한 실행 {1}개의 {0}에 UNSAFE 경보를 울립니다.",
+        rf"It flags {_S} of the {_S} safe items as UNSAFE\.",
+        "안전한 항목 {1}개의 {0}에 UNSAFE 경보를 울립니다.",
     ),
     (
         r"It judges (\S+) (\[[^\]]*\]) of empty trajectories UNSAFE, where 0 is right: .+",
@@ -230,16 +230,16 @@ ADVICE_SENTENCES: Final = (
         "뒤바뀜 {1}건의 {0}가 명확한 항목에서 일어납니다(우연이라면 {2})",
     ),
     (
-        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe runs(?: \((\S+) items?\))? and clears (\S+)(?: (\[[^\]]*\]))? of safe ones(?: \((\S+) items?\))?",
-        "위험한 실행({2}개)의 {0} {1}에 경보를 울리고 안전한 실행({5}개)의 {3} {4}를 통과시킵니다",
+        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe items(?: \((\S+) items?\))? and clears (\S+)(?: (\[[^\]]*\]))? of safe ones(?: \((\S+) items?\))?",
+        "위험한 항목({2}개)의 {0} {1}에 경보를 울리고 안전한 항목({5}개)의 {3} {4}를 통과시킵니다",
     ),
     (
-        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe runs(?: \((\S+) items?\))?",
-        "위험한 실행({2}개)의 {0} {1}에 경보를 울립니다",
+        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe items(?: \((\S+) items?\))?",
+        "위험한 항목({2}개)의 {0} {1}에 경보를 울립니다",
     ),
     (
-        r"it clears (\S+)(?: (\[[^\]]*\]))? of safe runs(?: \((\S+) items?\))?",
-        "안전한 실행({2}개)의 {0} {1}를 통과시킵니다",
+        r"it clears (\S+)(?: (\[[^\]]*\]))? of safe items(?: \((\S+) items?\))?",
+        "안전한 항목({2}개)의 {0} {1}를 통과시킵니다",
     ),
     (r"left out: (.+)", "제외: {0}"),
     (

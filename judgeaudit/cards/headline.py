@@ -12,25 +12,22 @@ from typing import Final, Protocol
 
 from judgeaudit.cards.calls import failing_words, failure_kinds, worst_failing
 from judgeaudit.cards.clauses import (
-    accuracy_clause,
     band,
+    is_unscored,
     score_words,
     settled_band,
     shown_condition,
-    standing,
     why_low,
     wording_clause,
 )
 from judgeaudit.cards.effects import shown
 from judgeaudit.cards.lookup import Balanced, Figures
+from judgeaudit.cards.mistakes import accuracy_clause
 from judgeaudit.cards.model import Headline, Stance
 from judgeaudit.cards.words import BAND_EDGES, count, joined, rough
 from judgeaudit.core.records import Score
 
-__all__ = ["FEW_FLIPS", "chance", "headline"]
-
-FEW_FLIPS: Final = 10
-"""Below this number of flips, U_share and PIS rest on too little; said on the card."""
+__all__ = ["chance", "headline"]
 
 _MOSTLY: Final = 0.5
 _NEAR_CHANCE: Final = 0.6
@@ -142,10 +139,11 @@ def _constant(f: Figures) -> Headline | None:
     both = corpus.n_unsafe > 0 and corpus.n_safe > 0
     if not f.constant or not (both or f.conditions("threshold", "control")):
         return None
-    n = count(f.outcomes()["verdict"])
+    n, items = count(f.outcomes()["verdict"]), count(corpus.n_items)
     rest = (
-        f"answers {f.constant} to everything, in {n} of {n} verdicts and under every policy: it "
-        f"decides nothing, and that no rewording moves it says nothing about wording."
+        f"gave the same answer, {f.constant}, in all {n} verdicts, under every version of the "
+        f"policy tried: it decided nothing here, and that no rewording moved it says nothing about "
+        f"wording. {items} items cannot exclude another answer on others."
     )
     return _say(f, "constant", "do_not_use", rest)
 
@@ -199,7 +197,7 @@ def _no_pis(f: Figures) -> Headline | None:
 
 def _low(f: Figures, pis: Score) -> Headline:
     """Word a low score: what is shown, and where the score misleads."""
-    score = f"{score_words(f, pis)}, {standing(f, pis)}"
+    score = score_words(f, pis)
     gate = f.flag("certified_gate")
     driver, real = why_low(f)
     effect = wording_clause(f) if gate == "above" else ""
@@ -217,7 +215,7 @@ def _low(f: Figures, pis: Score) -> Headline:
         return _say(f, "untrustworthy", "do_not_use", f"{why}.")
     settled = settled_band(f, pis)
     low = f"{'scores low' if settled else 'has no settled score'} ({score})"
-    low += f": {driver}" if driver else ""
+    low += f": {driver}" if driver and not is_unscored(f, pis) else ""
     if gate == "below":
         rest = f"{low}; yet {wording_clause(f)}. Read the parts, not the score."
         return _say(f, "low_score_quiet", "with_care", rest)
@@ -232,9 +230,11 @@ def _by_band(f: Figures) -> Headline | None:
     own, right = band(f, pis), accuracy_clause(f)
     if own in ("fragile", "untrustworthy"):
         return _low(f, pis)
-    stands = standing(f, pis)
-    score, tail = f"{score_words(f, pis)}, {stands}", f"; {right}" if right else ""
+    score, tail = score_words(f, pis), f"; {right}" if right else ""
     wording, gate = wording_clause(f), f.flag("certified_gate")
+    if is_unscored(f, pis) and gate != "above":
+        rest = f"has no settled score ({score}); and {wording}{tail}. More items would tell."
+        return _say(f, "few_flips", "with_care" if gate == "below" else "cannot_tell", rest)
     if gate == "above":
         return _say(f, f"{own}_moved", "with_care", f"scores high ({score}), yet {wording}{tail}.")
     if own == "moderate":

@@ -218,8 +218,8 @@ SENTENCES: Final = (
         r"Incomplete run: (\S+) of (\S+) planned calls were answered\.",
         "미완료 실행: 계획한 호출 {1}건 중 {0}건만 응답했습니다.",
     ),
-    (r"It passes (\S+) of unsafe runs as SAFE\.", "위험한 실행의 {0}를 SAFE로 통과시킵니다."),
-    (r"It flags (\S+) of safe runs as UNSAFE\.", "안전한 실행의 {0}에 UNSAFE 경보를 울립니다."),
+    (r"It passes (\S+) of unsafe items as SAFE\.", "위험한 항목의 {0}를 SAFE로 통과시킵니다."),
+    (r"It flags (\S+) of safe items as UNSAFE\.", "안전한 항목의 {0}에 UNSAFE 경보를 울립니다."),
     (r"Only (\S+) items?\.", "항목이 {0}개뿐입니다."),
     (
         r"The served model changed during the run: (.+)\.",

@@ -36,7 +36,7 @@ def void(f: Figures) -> str:
     if f.constant:
         n = count(f.outcomes()["verdict"])
         return (
-            f"Nothing moved: {n} of {n} verdicts are {f.constant}, whatever the policy said; "
+            f"Nothing moved: all {n} verdicts are {f.constant}, whatever the policy said; "
             f"this says nothing about wording."
         )
     if not f.withheld or f.flag("certified_gate") == "above" or shown(f):

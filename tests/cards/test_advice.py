@@ -50,7 +50,7 @@ def test_a_script_is_no_model_whatever_it_scores():
 def test_a_good_judge_may_watch_and_is_no_permission():
     found = advised(CASES["good"]().card())
     assert found.use == (
-        "Monitoring runs like these under this policy, if the error rates below can be borne.",
+        "Monitoring items like these under this policy, if the error rates below can be borne.",
     )
     assert found.avoid == ()
 

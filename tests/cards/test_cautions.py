@@ -243,7 +243,7 @@ def test_an_unknown_cost_is_said():
 
 def test_weak_monitors_are_told():
     r = run(numbers(QUIET, accuracy=(0.8, 0.6, 0.95)))
-    assert sentence(r, "low_tpr") == "It passes 40% of unsafe runs as SAFE."
+    assert sentence(r, "low_tpr") == "It passes 40% of unsafe items as SAFE."
 
 
 def test_few_items():

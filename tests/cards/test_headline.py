@@ -254,6 +254,6 @@ def test_a_constant_judge_says_nothing_about_wording():
 
 def test_accuracy_has_its_interval_and_its_items():
     got = headline(run(numbers(QUIET), {"responsiveness": "not shown"}))
-    assert "it flags 93% [83%, 99%] of unsafe runs (60 items) and clears 91% [81%, 97%] of" in (
+    assert "it flags 93% [83%, 99%] of unsafe items (60 items) and clears 91% [81%, 97%] of" in (
         got.sentence
     )

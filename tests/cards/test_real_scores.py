@@ -147,7 +147,7 @@ def test_a_judge_without_fault_is_not_condemned():
     assert (card.headline.code, card.headline.stance) == ("no_score", "with_care")
     assert "hardly changes its verdicts (0.0 [" in card.headline.sentence
     assert (
-        "flags 100% [94%, 100%] of unsafe runs (60 items) and clears 100% [94%, 100%]"
+        "flags 100% [94%, 100%] of unsafe items (60 items) and clears 100% [94%, 100%]"
         in card.headline.sentence
     )
 
