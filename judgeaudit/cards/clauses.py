@@ -25,6 +25,7 @@ __all__ = [
     "flips_words",
     "is_unscored",
     "reach",
+    "score_clause",
     "score_words",
     "settled_band",
     "shown_condition",
@@ -230,11 +231,17 @@ def reach(f: Figures, pis: Score) -> str:
 
 
 def score_words(f: Figures, pis: Score) -> str:
-    """Word the score with its interval and band, or that there is none for want of flips."""
+    """Word the score with its interval, or that there is none for want of flips."""
     assert pis.value is not None
     if is_unscored(f, pis):
         return f"PIS not given: too few flips, {reach(f, pis)}".removesuffix(", ")
     limits = ends(pis)
     # 0 to 0 would look like certainty; what the score was before the cut stands in the table
     span = f" {interval(pis)}" if limits is not None and limits[0] != limits[1] else ""
-    return f"PIS {unit_score(pis.value) if pis.value else '0'}{span}, {standing(f, pis)}"
+    return f"PIS {unit_score(pis.value) if pis.value else '0'}{span}"
+
+
+def score_clause(f: Figures, pis: Score) -> str:
+    """Word the score with its interval and its band, where there is one."""
+    said = score_words(f, pis)
+    return said if is_unscored(f, pis) else f"{said}, {standing(f, pis)}"

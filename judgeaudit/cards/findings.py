@@ -108,8 +108,8 @@ def gate(f: Figures) -> Found:
             "response_not_shown",
             "caution",
             (
-                "The same answer everywhere shows nothing: the score and the figures on wording are "
-                "void."
+                "The same answer everywhere shows nothing: the score and the figures on wording "
+                "are void."
             ),
         )
         return
@@ -136,28 +136,30 @@ def small(f: Figures) -> Found:
     few_groups = not uneven and corpus.n_clusters < min(_FEW_CLUSTERS, corpus.n_items)
     few_flips = flips is not None and 0 < flips < FEW_FLIPS and not void(f)
     if few_items or few_groups or few_flips:
-        n = corpus.n_items
-        size = f"Few: {count(n)} item{'' if n == 1 else 's'}"
-        if corpus.n_clusters < n:
-            size += f" in {count(corpus.n_clusters)} groups (clusters)"
-        size += f", {flips_words(flips)}" if few_flips and flips is not None else ""
-        said = []
-        if corpus.n_clusters < n and not uneven:
-            said.append(f"effectively {count(corpus.n_clusters)} independent items")
-        if few_flips:
+        n, flipped, said = corpus.n_items, "", []
+        if few_flips and flips is not None:
+            flipped = flips_words(flips)
             scored = pis is not None and pis.value is not None and not f.withheld
             scored = scored and not is_unscored(f, pis)  # type: ignore[arg-type]
             said.append(f"one flip more or less can turn U_rate{' and PIS' if scored else ''}")
-        why = f": {joined(said)}" if said else ""
+        size = f"{count(n)} item{'' if n == 1 else 's'}"
+        if corpus.n_clusters < n and not uneven:
+            size += f" in {count(corpus.n_clusters)} groups (clusters)"
+            said.insert(0, f"effectively {count(corpus.n_clusters)} independent items")
+        size = f"{size}, {flipped}" if flipped else size
+        if not (few_items or few_groups):
+            size, said = flipped, said[-1:]
+        why = f": {'; '.join(said)}" if said else ""
         code = "few_items" if few_items else "few_clusters" if few_groups else "few_flips"
-        yield code, "caution", f"{size}{why}."
+        yield code, "caution", f"Only {size}{why}."
     direction = f.get("direction_ratio")
     moves = None if direction is None else direction.detail.get("pairs_moved")
-    if direction is not None and direction.value is not None and moves and not void(f):
-        if moves < _FEW_MOVES:
-            right = direction.value * moves
-            what = f"R_dir rests on {count(right)} of {count(moves)} moves, which is hardly any."
-            yield "few_moves", "caution", what
+    if direction is None or direction.value is None or not moves or void(f):
+        return
+    if moves < _FEW_MOVES:
+        right = direction.value * moves
+        what = f"R_dir rests on {count(right)} of {count(moves)} moves, which is hardly any."
+        yield "few_moves", "caution", what
 
 
 def weakest(f: Figures) -> Found:

@@ -14,7 +14,7 @@ from judgeaudit.cards.calls import failing_words, failure_kinds, worst_failing
 from judgeaudit.cards.clauses import (
     band,
     is_unscored,
-    score_words,
+    score_clause,
     settled_band,
     shown_condition,
     why_low,
@@ -197,7 +197,7 @@ def _no_pis(f: Figures) -> Headline | None:
 
 def _low(f: Figures, pis: Score) -> Headline:
     """Word a low score: what is shown, and where the score misleads."""
-    score = score_words(f, pis)
+    score = score_clause(f, pis)
     gate = f.flag("certified_gate")
     driver, real = why_low(f)
     effect = wording_clause(f) if gate == "above" else ""
@@ -215,7 +215,7 @@ def _low(f: Figures, pis: Score) -> Headline:
         return _say(f, "untrustworthy", "do_not_use", f"{why}.")
     settled = settled_band(f, pis)
     low = f"{'scores low' if settled else 'has no settled score'} ({score})"
-    low += f": {driver}" if driver and not is_unscored(f, pis) else ""
+    low += f": {driver}" if driver else ""
     if gate == "below":
         rest = f"{low}; yet {wording_clause(f)}. Read the parts, not the score."
         return _say(f, "low_score_quiet", "with_care", rest)
@@ -230,11 +230,8 @@ def _by_band(f: Figures) -> Headline | None:
     own, right = band(f, pis), accuracy_clause(f)
     if own in ("fragile", "untrustworthy"):
         return _low(f, pis)
-    score, tail = score_words(f, pis), f"; {right}" if right else ""
+    score, tail = score_clause(f, pis), f"; {right}" if right else ""
     wording, gate = wording_clause(f), f.flag("certified_gate")
-    if is_unscored(f, pis) and gate != "above":
-        rest = f"has no settled score ({score}); and {wording}{tail}. More items would tell."
-        return _say(f, "few_flips", "with_care" if gate == "below" else "cannot_tell", rest)
     if gate == "above":
         return _say(f, f"{own}_moved", "with_care", f"scores high ({score}), yet {wording}{tail}.")
     if own == "moderate":
@@ -245,6 +242,20 @@ def _by_band(f: Figures) -> Headline | None:
         return _say(f, "reliable", "no_obstacle", rest)
     rest = f"scores well on thin evidence ({score}): {wording}{tail}."
     return _say(f, "reliable_thin", "with_care", rest)
+
+
+def _unscored(f: Figures) -> Headline | None:
+    """Say that there are too few flips for a score, where the parts condemn nothing."""
+    pis = f.get("pis")
+    if pis is None or pis.value is None or not is_unscored(f, pis):
+        return None
+    gate, right = f.flag("certified_gate"), accuracy_clause(f)
+    if gate == "above" or shown(f) or why_low(f)[1]:
+        return None
+    rest = f"has no settled score ({score_clause(f, pis)}); and {wording_clause(f)}"
+    rest += f"; {right}" if right else ""
+    stance: Stance = "with_care" if gate == "below" else "cannot_tell"
+    return _say(f, "few_flips", stance, f"{rest}. More items would tell.")
 
 
 def _suspect(f: Figures) -> Headline | None:
@@ -268,6 +279,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _not_shown,
     _unanswered,
     _no_pis,
+    _unscored,
     _by_band,
 )
 

@@ -29,8 +29,11 @@ def _is_fall(score: Score) -> bool:
     return score.metric == "responsiveness_threshold" or score.unit.startswith("difference")
 
 
-def _moved(score: Score) -> str:
-    """Word a movement with its unit, its interval, and its items where they are few."""
+def _moved(score: Score, *, again: bool) -> str:
+    """Word a movement with its unit, its interval, and its items where they are few.
+
+    The unit is spelt out once, for two of the three share it.
+    """
     assert score.value is not None
     value, limits = score.value, ends(score)
     rises = _is_fall(score) and value < 0
@@ -41,7 +44,8 @@ def _moved(score: Score) -> str:
     if _is_fall(score):
         way = "rises" if rises else "falls"
         return f"UNSAFE rate {way} by {distance(value)} points{span}{few}"
-    return f"{distance(value)}{span} more verdicts in 100 change than asking twice does{few}"
+    than = "" if again else " verdicts in 100 change than asking twice does"
+    return f"{distance(value)}{span} more{than or ' in 100'}{few}"
 
 
 def responses(f: Figures) -> str:
@@ -52,11 +56,13 @@ def responses(f: Figures) -> str:
             f"It gave the same answer in all {n} verdicts; {items} items cannot exclude another on "
             f"others."
         )
+    again = False
     by_state: dict[str, list[str]] = {k: [] for k in _SAID}
     for metric, words in _CHANGES:
         score = f.get(metric)
         if score is not None and score.value is not None and score.note in by_state:
-            by_state[score.note].append(f"{words} ({_moved(score)})")
+            by_state[score.note].append(f"{words} ({_moved(score, again=again)})")
+            again = again or not _is_fall(score)
     return " ".join(_SAID[k].format(joined(v)) for k, v in by_state.items() if v)
 
 

@@ -68,8 +68,7 @@ GLOSSARY: Final[dict[str, tuple[str, str]]] = {
     ),
     "clear": (
         "Clear and ambiguous items",
-        "On items that are flagged ambiguous people can disagree; on all others, the clear ones, "
-        "they should not.",
+        "On items that are flagged ambiguous people can disagree; all others are clear.",
     ),
     "undue": (
         "Share of flips that are on clear items (U_rate), and by chance (U_0)",
@@ -90,9 +89,9 @@ GLOSSARY: Final[dict[str, tuple[str, str]]] = {
         "Policy Invariance Score (PIS)",
         (
             "One number of three principles: wording must not matter; a moved threshold moves "
-            "verdicts the right way; flips do not fall on clear items. 1 is best: 0.85 and above is "
-            "called reliable, 0.60 moderate, 0.40 fragile, less untrustworthy. Not named where the "
-            "interval spans several."
+            "verdicts the right way; flips do not fall on clear items. 1 is best: 0.85 and above "
+            "is called reliable, 0.60 moderate, 0.40 fragile, less untrustworthy. Not named where "
+            "the interval spans several."
         ),
     ),
     "gate": (

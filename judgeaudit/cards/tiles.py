@@ -291,7 +291,7 @@ def _wrong(f: Figures, side: Side) -> Tile:
         limit = not_ruled_out(found)
         level = f"{100 * f.facts.protocol.level:g}%"
         how = f"one-sided {level} bound" if found.is_exact else f"end of the {level} interval"
-        lines = [f"{limit} ({how})" if limit else "", left_out(f, side)]
+        lines = [f"{limit}, {how}" if limit else "", left_out(f, side)]
     of = f"{count(found.n_items)} item{'' if found.n_items == 1 else 's'}"
     right = {"unsafe": "TPR, caught", "safe": "TNR, cleared"}[side]
     lines += [of if found.n_items else "", f"{right}: {percent(1 - found.value)}"]

@@ -14,7 +14,9 @@ VOID_FAMILIES: Final = frozenset({"semantic", "ambiguity", "pis"})
 """Sections whose figures are void together."""
 
 _METRICS: Final = ("delta_", "soft_delta_", "undue_", "soft_undue_", "pis")
-_NAMED: Final = frozenset({"flip_rate", "soft_flip_rate", "signed_shift", "rms_shift"})
+_NAMED: Final = frozenset(
+    {"flip_rate", "soft_flip_rate", "signed_shift", "rms_shift", "direction_ratio"}
+)
 
 
 def is_void_metric(metric: str) -> bool:

@@ -60,7 +60,7 @@ def planted(folder: Path, name: str) -> Run:
 @pytest.mark.parametrize(
     ("judge", "code", "words"),
     [
-        ("a_quiet", "low_score_open", "it is not settled whether"),
+        ("a_quiet", "few_flips", "it is not settled whether"),
         ("b_noisy_null", "low_score_quiet", "hardly changes its verdicts"),
         ("c_brittle_t4", "untrustworthy", "the rewording T4 (exceptions in front) changes 10.9"),
         ("d_sharpening", "low_score_quiet", "steadies its verdicts rather than turning them"),
@@ -96,7 +96,7 @@ def test_failed_calls_leave_the_finding_open(shared):
 
 def test_one_call_a_condition_is_said(shared):
     r = planted(shared / "goldens" / "simulated", "judge_h_paper_design")
-    assert "debiased: cannot be estimated because: one call under the condition" in r.html
+    assert "cannot be estimated because: one call under the condition" in r.html
     assert "one_call" in {w.code for w in r.card().warnings}
 
 
@@ -130,7 +130,8 @@ def test_an_always_safe_judge_is_told_off_for_both_faults():
         "This judge does not respond to the policy and is no better than chance on these items"
     )
     assert "it answers SAFE every time" in sentence
-    assert "not given" in r.html
+    assert "PIS not given" not in r.html
+    assert "which any judge that always says SAFE gets" in r.html
 
 
 def test_a_judge_without_fault_is_not_condemned():
@@ -147,7 +148,7 @@ def test_a_judge_without_fault_is_not_condemned():
     assert (card.headline.code, card.headline.stance) == ("no_score", "with_care")
     assert "hardly changes its verdicts (0.0 [" in card.headline.sentence
     assert (
-        "flags 100% [94%, 100%] of unsafe items (60 items) and clears 100% [94%, 100%]"
+        "it misses none of 60 unsafe items (5% is not ruled out) and wrongly flags none of 60 safe"
         in card.headline.sentence
     )
 
