@@ -162,38 +162,39 @@ def small(f: Figures) -> Found:
         yield "few_moves", "caution", what
 
 
+def _wrong(s: Score, *, flipped: bool) -> tuple[float, float, float] | None:
+    """Return a share of wrong verdicts with its limits, from one of right ones where flipped."""
+    if s.value is None or s.low is None or s.high is None:
+        return None
+    return (1 - s.value, 1 - s.high, 1 - s.low) if flipped else (s.value, s.low, s.high)
+
+
 def weakest(f: Figures) -> Found:
     """Name the norm or category that is clearly worse than the rest, if one is."""
-    worst: tuple[float, str, Score, Score] | None = None
-    for metric, whole in (("category_tpr", "tpr"), ("category_fpr", "tnr")):
+    worst: tuple[float, str] | None = None
+    for metric, whole, words in (
+        ("category_tpr", "tpr", "unsafe items are missed"),
+        ("category_fpr", "tnr", "safe items are flagged wrongly"),
+    ):
         overall = f.get(whole)
-        if overall is None or overall.low is None or overall.high is None:
-            continue
+        of_all = None if overall is None else _wrong(overall, flipped=True)
         for s in f.scores.scores:
-            if s.metric != metric or s.stratum is None or s.n_items < _ENOUGH_ITEMS:
+            here = _wrong(s, flipped=whole == "tpr")
+            if s.metric != metric or of_all is None or here is None:
                 continue
-            if s.value is None or s.low is None or s.high is None or overall.value is None:
+            if s.n_items < _ENOUGH_ITEMS or here[1] <= of_all[2]:
                 continue
-            # a category's rate of false alarms against the share of safe items that is cleared
-            apart = s.high < overall.low if whole == "tpr" else s.low > 1 - overall.low
-            gap = overall.value - s.value if whole == "tpr" else s.value - (1 - overall.value)
-            if apart and (worst is None or gap > worst[0]):
-                worst = gap, whole, s, overall
-    if worst is None:
-        return
-    _, whole, s, overall = worst
-    assert s.value is not None
-    assert overall.value is not None
-    share, all_ = (
-        (1 - s.value, 1 - overall.value) if whole == "tpr" else (s.value, 1 - overall.value)
-    )
-    kind, errs = ("unsafe", "missed") if whole == "tpr" else ("safe", "flagged wrongly")
-    what = (
-        f"Weakest: \N{LEFT DOUBLE QUOTATION MARK}{shorten(s.stratum or '', 60)}"
-        f"\N{RIGHT DOUBLE QUOTATION MARK}, where {rough(share)} of {count(s.n_items)} {kind} items "
-        f"are {errs}, against {rough(all_)} of all."
-    )
-    yield "weak_category", "caution", what
+            if worst is None or here[0] - of_all[0] > worst[0]:
+                name = f"\N{LEFT DOUBLE QUOTATION MARK}{shorten(s.stratum or '', 60)}"
+                worst = (
+                    here[0] - of_all[0],
+                    (
+                        f"Weakest: {name}\N{RIGHT DOUBLE QUOTATION MARK}, where {rough(here[0])} of "
+                        f"{count(s.n_items)} {words}, against {rough(of_all[0])} of all."
+                    ),
+                )
+    if worst is not None:
+        yield "weak_category", "caution", worst[1]
 
 
 def figures_at_risk(f: Figures) -> Found:

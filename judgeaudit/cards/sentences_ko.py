@@ -59,6 +59,8 @@ SENTENCES: Final = (
         r"(from strict to lenient|when the policy is deleted|when it is negated) \(([^)]*)\)",
         "{0}({1})",
     ),
+    (r"(.{1,80}), (from strict .+|when .+)", "{0}, {1}"),
+    (r"(.{1,120}) and ((?:from strict|when) .+)", "{0}, {1}"),
     # notes of a section
     (
         r"The placebo, an identical prompt, shows no effect \(two-sided p (\S+)\): neither the excess of flips that drift makes, nor the lack of them that a cache makes\.",

@@ -219,7 +219,9 @@ def test_the_weakest_norm_is_named_where_it_stands_out():
 def test_the_smaller_of_two_p_values_is_paid_for():
     def shown_at(p):
         return [
-            x.model_copy(update={"p_value": p, "p_adjusted": p})
+            x.model_copy(
+                update={"p_value": p, "p_adjusted": p, "null": "no item", "p_method": "exact"}
+            )
             if x.condition == "T1" and x.metric.startswith("delta_")
             else x
             for x in numbers(QUIET, accuracy=(0.5, 0.5, 0.5))

@@ -64,7 +64,7 @@ def test_the_constant_judge_of_a_real_run():
     assert [t.value for t in tiles] == ["void"] * 4
     assert not [x for t in tiles for x in t.lines if "interval" in x or "[" in x]
     assert gate_tile(f).lines == (
-        "It gave the same answer in all 136 verdicts; 8 items cannot exclude another on others.",
+        "It gave the same answer in all 240 verdicts; 16 items cannot exclude another on others.",
     )
     assert all(
         "which any judge that always says SAFE gets" in t.lines for t in monitor_tiles(f)[:3]
