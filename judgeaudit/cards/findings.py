@@ -162,6 +162,10 @@ def small(f: Figures) -> Found:
         yield "few_moves", "caution", what
 
 
+def _quoted(text: str) -> str:
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{shorten(text, 60)}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
 def _wrong(s: Score, *, flipped: bool) -> tuple[float, float, float] | None:
     """Return a share of wrong verdicts with its limits, from one of right ones where flipped."""
     if s.value is None or s.low is None or s.high is None:
@@ -185,14 +189,11 @@ def weakest(f: Figures) -> Found:
             if s.n_items < _ENOUGH_ITEMS or here[1] <= of_all[2]:
                 continue
             if worst is None or here[0] - of_all[0] > worst[0]:
-                name = f"\N{LEFT DOUBLE QUOTATION MARK}{shorten(s.stratum or '', 60)}"
-                worst = (
-                    here[0] - of_all[0],
-                    (
-                        f"Weakest: {name}\N{RIGHT DOUBLE QUOTATION MARK}, where {rough(here[0])} of "
-                        f"{count(s.n_items)} {words}, against {rough(of_all[0])} of all."
-                    ),
+                what = (
+                    f"Weakest: {_quoted(s.stratum or '')}, where {rough(here[0])} of "
+                    f"{count(s.n_items)} {words}, against {rough(of_all[0])} of all."
                 )
+                worst = here[0] - of_all[0], what
     if worst is not None:
         yield "weak_category", "caution", worst[1]
 

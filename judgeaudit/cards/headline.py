@@ -244,6 +244,15 @@ def _by_band(f: Figures) -> Headline | None:
     return _say(f, "reliable_thin", "with_care", rest)
 
 
+_LOW: Final = ("fragile", "untrustworthy")
+_THIN: Final[tuple[str, Stance]] = ("reliable_thin", "with_care")
+_OPEN: Final[dict[bool, tuple[str, Stance]]] = {
+    True: ("low_score_quiet", "with_care"),
+    False: ("low_score_open", "cannot_tell"),
+}
+"""Rules that speak of a score; their codes stay the same where its value is not told."""
+
+
 def _unscored(f: Figures) -> Headline | None:
     """Say that there are too few flips for a score, where the parts condemn nothing."""
     pis = f.get("pis")
@@ -254,8 +263,8 @@ def _unscored(f: Figures) -> Headline | None:
         return None
     rest = f"has no settled score ({score_clause(f, pis)}); and {wording_clause(f)}"
     rest += f"; {right}" if right else ""
-    stance: Stance = "with_care" if gate == "below" else "cannot_tell"
-    return _say(f, "few_flips", stance, f"{rest}. More items would tell.")
+    code, stance = _OPEN[gate == "below"] if band(f, pis) in _LOW else _THIN
+    return _say(f, code, stance, f"{rest}. More items would tell.")
 
 
 def _suspect(f: Figures) -> Headline | None:

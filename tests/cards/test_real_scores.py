@@ -60,7 +60,7 @@ def planted(folder: Path, name: str) -> Run:
 @pytest.mark.parametrize(
     ("judge", "code", "words"),
     [
-        ("a_quiet", "few_flips", "it is not settled whether"),
+        ("a_quiet", "low_score_open", "it is not settled whether"),
         ("b_noisy_null", "low_score_quiet", "hardly changes its verdicts"),
         ("c_brittle_t4", "untrustworthy", "the rewording T4 (exceptions in front) changes 10.9"),
         ("d_sharpening", "low_score_quiet", "steadies its verdicts rather than turning them"),
