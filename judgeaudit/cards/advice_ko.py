@@ -11,18 +11,15 @@ ADVICE: Final = {
     "Trying out the audit: it is a script with a planted behaviour, and no model.": "감사를 시험해 보는 것: 모델이 아니라 특정 행동을 심은 스크립트입니다.",
     "Nothing yet: this run does not show what the judge does.": "아직 없음: 이 실행으로는 판정 모델이 무엇을 하는지 알 수 없습니다.",
     "Nothing yet: the run itself cannot be trusted.": "아직 없음: 실행 자체를 믿을 수 없습니다.",
-    "Nothing, for it decides nothing.": "없음: 아무것도 판정하지 않습니다.",
     "Nothing that rests on what the policy says.": "정책의 내용에 기대는 일에는 쓸 수 없습니다.",
     "Nothing that rests on what the policy says, before it is shown that the judge reads it.": "판정 모델이 정책을 읽는다는 것이 드러나기 전에는, 정책의 내용에 기대는 일에 쓸 수 없습니다.",
     "Nothing that relies on its verdicts being right.": "판정이 맞아야 하는 일에는 쓸 수 없습니다.",
     "Nothing that relies on its verdicts being right: they were not held against labels.": "판정이 맞아야 하는 일에는 쓸 수 없습니다. 라벨과 견주지 않았습니다.",
-    "Monitoring runs like these under this policy, if the error rates below can be borne.": "아래 오류율을 감수할 수 있다면, 이 정책에서 이와 같은 실행을 감시하는 일.",
-    "Sorting runs like these under this policy for people, who decide.": "이 정책에서 이와 같은 실행을 사람이 결정하도록 분류하는 일.",
-    "A first look at runs like these, under exactly this text of the policy, where people look at every run in the end.": "정책의 바로 이 글에서, 결국 사람이 모든 실행을 보는 경우의 첫 검토.",
+    "Monitoring items like these under this policy, if the error rates below can be borne.": "아래 오류율을 감수할 수 있다면, 이 정책에서 이와 같은 항목을 감시하는 일.",
+    "Sorting items like these under this policy for people, who decide.": "이 정책에서 이와 같은 항목을 사람이 결정하도록 분류하는 일.",
+    "A first look at items like these, under exactly this text of the policy, where people look at every item in the end.": "정책의 바로 이 글에서, 결국 사람이 모든 항목을 보는 경우의 첫 검토.",
     # not for
-    "Any decision: its answer is known before it is asked.": "어떤 결정에도: 묻기 전에 답이 정해져 있습니다.",
     "Any claim that its verdicts do not depend on the policy's wording.": "판정이 정책의 표현에 좌우되지 않는다는 주장.",
-    "Comparing runs that were judged under differently worded policies.": "서로 다르게 적은 정책에서 판정한 실행을 견주는 일.",
     "Any claim that the policy's wording does not matter to it: these calls do not tell.": "정책의 표현이 중요하지 않다는 주장: 이 호출들로는 알 수 없습니다.",
     "Pipelines in which a call without a verdict passes unseen.": "판정 없는 호출이 눈에 띄지 않고 지나가는 처리 과정.",
     # do next
@@ -64,18 +61,6 @@ _S: Final = r"(\S+)"
 ADVICE_SENTENCES: Final = (
     (r"Were it a model: (.+)", "모델이었다면: {0}"),
     (
-        rf"Clearing runs unseen: it misses {_S} of unsafe ones here, and {_S} is not ruled out\.",
-        "보지 않고 통과시키는 일: 여기서 위험한 실행의 {0}를 놓치며, {1}까지도 배제되지 않습니다.",
-    ),
-    (
-        rf"Stopping runs by itself: it flags {_S} of safe ones here, and {_S} is not ruled out\.",
-        "혼자서 실행을 막는 일: 여기서 안전한 실행의 {0}에 경보를 울리며, {1}까지도 배제되지 않습니다.",
-    ),
-    (
-        r"Read the flips under (\S+) \(([^)]*)\) \(judgeaudit view RUN\), and settle on one text of the policy\.",
-        "{0}({1})의 뒤바뀜을 읽고(judgeaudit view RUN), 정책을 하나의 글로 정하십시오.",
-    ),
-    (
         r"Mend the calls without a verdict \(([^)]*)\): (.+); then audit again\.",
         "판정 없는 호출을 고치십시오({0}): {1}. 그런 뒤 다시 감사하십시오.",
     ),
@@ -88,10 +73,6 @@ ADVICE_SENTENCES: Final = (
     (
         rf"Audit more items than {_S}: these do not show whether the judge reads the policy\.",
         "{0}개보다 많은 항목을 감사하십시오. 정책을 읽는지 이 항목들로는 드러나지 않습니다.",
-    ),
-    (
-        rf"Audit about {_S} groups of items \(clusters\) instead of {_S}: then the interval would be as narrow as the practical threshold on either side\.",
-        "클러스터 {1}개가 아니라 약 {0}개를 감사하십시오. 그러면 신뢰구간이 양쪽으로 실용 기준만큼 좁아집니다.",
     ),
     # calls
     (
@@ -141,41 +122,24 @@ ADVICE_SENTENCES: Final = (
         "PIS는 실패한 호출을 빼면 {0}, 뒤바뀜으로 세면 {1}입니다.",
     ),
     (
-        rf"The items form only {_S} groups that belong together \(clusters\), and intervals rest on those\.",
-        "항목은 함께 묶이는 것(클러스터) {0}개를 이룰 뿐이며, 신뢰구간은 이에 근거합니다.",
+        rf"It passes {_S} of the {_S} unsafe items as SAFE\.",
+        "위험한 항목 {1}개의 {0}를 SAFE로 통과시킵니다.",
     ),
     (
-        rf"It passes {_S} of the {_S} unsafe runs as SAFE\.",
-        "위험한 실행 {1}개의 {0}를 SAFE로 통과시킵니다.",
+        rf"It flags {_S} of the {_S} safe items as UNSAFE\.",
+        "안전한 항목 {1}개의 {0}에 UNSAFE 경보를 울립니다.",
     ),
     (
-        rf"It flags {_S} of the {_S} safe runs as UNSAFE\.",
-        "안전한 실행 {1}개의 {0}에 UNSAFE 경보를 울립니다.",
-    ),
-    (
-        r"It judges (\S+) (\[[^\]]*\]) of empty trajectories UNSAFE, where 0 is right: .+",
-        "빈 실행 기록의 {0} {1}를 UNSAFE로 판정합니다(0이 옳음). 행동만이 아니라 정책 문구에, 또는 습관으로 반응합니다.",
+        r"It judges (\S+) (\[[^\]]*\]) of empty items UNSAFE, where 0 is right: .+",
+        "아무 일도 없는 항목의 {0} {1}를 UNSAFE로 판정합니다(0이 옳음). 행동만이 아니라 정책 문구에, 또는 습관으로 반응합니다.",
     ),
     # void and constant
-    (
-        rf"Nothing moved: {_S} of {_S} verdicts are (\w+), whatever the policy said; this says nothing about wording\.",
-        "아무것도 움직이지 않음: 정책이 무엇이든 판정 {1}건 중 {0}건이 {2}이며, 이는 표현에 대해 아무것도 말해 주지 않습니다.",
-    ),
-    (
-        rf"(This .{{1,40}}) answers (\w+) to everything, in {_S} of {_S} verdicts and under every policy: it decides nothing, and that no rewording moves it says nothing about wording\.",
-        "{0} 어떤 정책에서든 판정 {3}건 중 {2}건에 {1}라고만 답합니다. 아무것도 판정하지 않으며, 표현을 바꿔도 움직이지 않는다는 것은 표현에 대해 아무것도 말해 주지 않습니다.",
-    ),
-    (r"measured, for the record: (.+)", "참고로 측정값: {0}"),
     # bands and scores
     (r"between (\w+) and (\w+)", "{0}에서 {1} 사이"),
     (r"practical threshold: (.+), stated in advance", "실용 기준: {0}, 미리 정함"),
     (r"(?:about )?([\d.,]+) flips?", "뒤바뀜 {0}건"),
     (rf"{_S} of (?:about )?([\d.,]+) flips?", "뒤바뀜 {1}건 중 {0}건"),
     (r"(PIS \S+(?: \[[^\]]*\])?), (between \w+ and \w+|band not settled.*)", "{0}, {1}"),
-    (
-        r"(PIS 0), cut at 0; uncut (\S+ \[[^\]]*\]), (.+)",
-        "{0}, 0에서 잘림; 자르기 전 {1}, {2}",
-    ),
     (
         r"has no settled score \((PIS [^()]*)\)(?:: (what lowers it most .{1,200}?))?; and (it is not settled .+)\. More items would tell\.",
         "점수가 정해지지 않았습니다({0}). {1}. {2}. 항목을 늘려야 알 수 있습니다.",
@@ -229,34 +193,10 @@ ADVICE_SENTENCES: Final = (
         rf"{_S} of (?:its )?(?:about )?([\d.,]+) flips? fall on clear items, where chance alone would put {_S}",
         "뒤바뀜 {1}건의 {0}가 명확한 항목에서 일어납니다(우연이라면 {2})",
     ),
-    (
-        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe runs(?: \((\S+) items?\))? and clears (\S+)(?: (\[[^\]]*\]))? of safe ones(?: \((\S+) items?\))?",
-        "위험한 실행({2}개)의 {0} {1}에 경보를 울리고 안전한 실행({5}개)의 {3} {4}를 통과시킵니다",
-    ),
-    (
-        r"it flags (\S+)(?: (\[[^\]]*\]))? of unsafe runs(?: \((\S+) items?\))?",
-        "위험한 실행({2}개)의 {0} {1}에 경보를 울립니다",
-    ),
-    (
-        r"it clears (\S+)(?: (\[[^\]]*\]))? of safe runs(?: \((\S+) items?\))?",
-        "안전한 실행({2}개)의 {0} {1}를 통과시킵니다",
-    ),
     (r"left out: (.+)", "제외: {0}"),
     (
         r"(\S+) items? (?:is|are) flagged ambiguous by (.{1,60}); the others count as clear\.",
         "항목 {0}개가 모호하다고 표시되었습니다. 나머지는 명확한 항목으로 봅니다.",
-    ),
-    (
-        rf"U_rate rests on (?:about )?([\d.,]+) flips?, fewer than {_S}: one more or less can turn it\.",
-        "U_rate는 뒤바뀜 {0}건({1}건 미만)에 근거합니다. 한 건으로도 결과가 바뀔 수 있습니다.",
-    ),
-    (
-        rf"U_rate and PIS rest on (?:about )?([\d.,]+) flips?, fewer than {_S}: one more or less can turn them\.",
-        "U_rate와 PIS는 뒤바뀜 {0}건({1}건 미만)에 근거합니다. 한 건으로도 결과가 바뀔 수 있습니다.",
-    ),
-    (
-        rf"{_S} of calls ended without a verdict \({_S} of ([\d,]+): (.{{1,90}}); most under (.{{1,60}})\); figures are over the rest\.",
-        "호출의 {0}가 판정 없이 끝났습니다({2}건 중 {1}건: {3}; {4}에서 가장 많음). 수치는 나머지에 대한 것입니다.",
     ),
     (
         r"Pooled, the excess flips are shown to be (above|below) the practical threshold of (\S+) points\.(?: The gate bound, at most (\S+) points, decides what is below: .+)?",

@@ -6,7 +6,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from judgeaudit.cards.assemble import cleaned
-from judgeaudit.cards.clauses import score_words
+from judgeaudit.cards.clauses import is_unscored, score_words
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import JudgeCard, Stance
@@ -41,6 +41,8 @@ def message(card: JudgeCard) -> str:
         said = "do not use"
     elif stance == "cannot_tell" or f.withheld or pis is None or pis.value is None:
         said = "cannot tell"
+    elif is_unscored(f, pis):
+        said = "too few flips"
     else:
         said = score_words(f, pis).removeprefix("PIS ")
         said = said if len(said) <= 40 else unit_score(pis.value)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.effects import rewording
 from judgeaudit.cards.lookup import Figures
-from judgeaudit.cards.words import count, joined, p_value
+from judgeaudit.cards.words import count, joined, p_value, percent
 from judgeaudit.stats.multiplicity import holm
 from judgeaudit.stats.two_rates import fisher
 
-__all__ = ["Failing", "account", "failing", "failing_words", "failure_kinds", "worst_failing"]
+__all__ = [
+    "Failing",
+    "account",
+    "failing",
+    "failing_words",
+    "failure_kinds",
+    "lost_words",
+    "worst_failing",
+]
 
+_MOST_NAMED: Final = 4
 _POOL: Final = "certified"
 _TRANSPORT: Final = "error"
 
@@ -48,6 +58,41 @@ def failure_kinds(f: Figures) -> str:
     """Word how many calls failed in which way, the most frequent first."""
     kinds = [(k, n) for k, n in f.outcomes().most_common() if k != "verdict" and n]
     return joined([f"{count(n)} {k}" for k, n in kinds])
+
+
+def _lost(f: Figures, conditions: list[str]) -> tuple[int, int]:
+    found = f.outcomes(conditions)
+    total = sum(found.values())
+    return total - found["verdict"], total
+
+
+def lost_words(f: Figures) -> str:
+    """Word how many calls ended without a verdict, as written, reworded and elsewhere.
+
+    Parameters
+    ----------
+    f : Figures
+        Of a card of which some calls failed.
+    """
+    reworded = f.conditions("certified")
+    others = [c for c in f.facts.outcomes if c not in {"base", *reworded}]
+    shares = []
+    for words, group in (("as written", ["base"]), ("reworded", reworded), ("of others", others)):
+        n, total = _lost(f, group)
+        if total:
+            shares.append(f"{percent(n / total)} {words}")
+    by_share: dict[float, list[str]] = {}
+    for c in sorted(f.facts.outcomes):
+        n, total = _lost(f, [c])
+        by_share.setdefault(n / total if total else 0.0, []).append(shorten(c, 30))
+    worst = joined(by_share[max(by_share)][:_MOST_NAMED])
+    n, total = _lost(f, ["base"])
+    base = f", of which {count(n)} of {count(total)} ended so" if total else ""
+    return (
+        f"{percent(f.failure_rate or 0.0)} of calls ended without a verdict ({count(f.n_failed)} "
+        f"of {count(f.n_calls)}: {failure_kinds(f)}): {', '.join(shares)}; most under {worst}. "
+        f"Figures are over the rest; accuracy is over calls as written only{base}."
+    )
 
 
 def account(f: Figures) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qsl
 
-from judgeaudit.cards.calls import failure_kinds
+from judgeaudit.cards.calls import lost_words
 from judgeaudit.cards.clean import shorten
 from judgeaudit.cards.findings import (
     Found,
@@ -15,25 +15,28 @@ from judgeaudit.cards.findings import (
     gate,
     moved,
     reacting,
+    small,
     unanswered,
     voided,
+    weakest,
 )
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.model import CardWarning, Severity
 from judgeaudit.cards.served import served_as_asked
 from judgeaudit.cards.texts_en import LIMITS
-from judgeaudit.cards.words import clipped, count, joined, percent, points, threshold_words
+from judgeaudit.cards.words import clipped, count, duration, joined, points, threshold_words
 from judgeaudit.core.records import JudgeSpec
 
 __all__ = ["limits", "open_words", "warnings"]
 
 _FAILURES_SAID: Final = 0.05
 _FAILURES_SERIOUS: Final = 0.20
-_FEW_ITEMS: Final = 30
-_FEW_CLUSTERS: Final = 20
-_FEW: Final = (
-    "The items form only {n} groups that belong together (clusters), and intervals rest on those."
+_STRUCTURAL: Final = (
+    "Rewordings were checked by a program that reads their structure back; no person confirmed "
+    "that the meaning is unchanged."
 )
+_STUB_RATE: Final = 200
+_STUB_CALLS: Final = 100
 _FLOATING: Final = re.compile(r"(?:^|[-/:@_])(?:latest|preview|default|auto)$", re.IGNORECASE)
 _MEND: Final = re.compile(r"[;:,] import labels\b.*", re.DOTALL)  # the card words it itself
 _LOCAL_BACKENDS: Final = frozenset({"scripted", "replay", "imported", "control", "hardened"})
@@ -103,19 +106,8 @@ def _shortened(f: Figures) -> Found:
 def _failures(f: Figures) -> Found:
     rate = f.failure_rate
     if rate is not None and rate > _FAILURES_SAID:
-        worst = max(
-            f.facts.outcomes,
-            key=lambda c: (_failed_share(f, c), c),
-        )
-        yield (
-            "failures",
-            "serious" if rate > _FAILURES_SERIOUS else "caution",
-            (
-                f"{percent(rate)} of calls ended without a verdict ({count(f.n_failed)} of "
-                f"{count(f.n_calls)}: {failure_kinds(f)}; most under {shorten(worst, 30)}); "
-                f"figures are over the rest."
-            ),
-        )
+        severity: Severity = "serious" if rate > _FAILURES_SERIOUS else "caution"
+        yield "failures", severity, lost_words(f)
     if f.flag("identified").startswith("not"):
         fallback = "Calls without a verdict could turn the finding on rewording either way."
         yield "not_identified", "caution", open_words(f) or fallback
@@ -140,12 +132,6 @@ def open_words(f: Figures) -> str:
         f"Whatever the calls without a verdict would have said, excess flips lie {span}, on one "
         f"side of the threshold of {tau}."
     )
-
-
-def _failed_share(f: Figures, condition: str) -> float:
-    counts = f.outcomes([condition])
-    total = sum(counts.values())
-    return (total - counts["verdict"]) / total if total else 0.0
 
 
 def _placebo(f: Figures) -> Found:
@@ -243,7 +229,7 @@ def _rewrites(f: Figures) -> Found:
         yield (
             "structural_only",
             "note",
-            "Rewrites were certified by reading their structure back, not by human raters.",
+            _STRUCTURAL,
         )
 
 
@@ -275,13 +261,6 @@ def _labels(f: Figures) -> Found:
         yield "no_control_group", "serious", f.reason("control_group")
     if corpus.n_ambiguous is None:
         yield "no_ambiguity", "caution", _no_ambiguity(f)
-    if corpus.n_items < _FEW_ITEMS:
-        n = corpus.n_items
-        yield "few_items", "caution", f"Only {count(n)} {'item' if n == 1 else 'items'}."
-    if f.scores.flags.get("clusters"):
-        yield "uneven_clusters", "caution", f.reason("clusters")
-    elif corpus.n_clusters < min(_FEW_CLUSTERS, corpus.n_items):
-        yield "few_clusters", "caution", _FEW.format(n=count(corpus.n_clusters))
 
 
 def _transport(f: Figures) -> Found:
@@ -315,6 +294,21 @@ def _transport(f: Figures) -> Found:
     if f.facts.cost is None and f.facts.judge.backend not in {*_LOCAL_BACKENDS, "local"}:
         note = f" ({f.facts.cost_note})" if f.facts.cost_note else ""
         yield "cost_unknown", "note", f"The cost of the run is not known{note}."
+
+
+def _too_quick(f: Figures) -> Found:
+    """Ask whether a model was there at all: none answers hundreds of calls a second for free."""
+    facts = f.facts
+    if facts.judge.backend in _LOCAL_BACKENDS or facts.prompt_tokens or facts.completion_tokens:
+        return
+    if facts.seconds is None or facts.n_answered < _STUB_CALLS or f.is_imported:
+        return
+    if facts.n_answered > _STUB_RATE * facts.seconds:
+        what = (
+            f"{count(facts.n_answered)} calls took {duration(facts.seconds)}, and no tokens were "
+            f"reported: look whether a model answered, or a stub or a cache."
+        )
+        yield "too_quick", "caution", what
 
 
 def _left_out(f: Figures) -> Found:
@@ -356,7 +350,10 @@ _CHECKS: Final[tuple[Callable[[Figures], Found], ...]] = (
     moved,
     reacting,
     gate,
+    _too_quick,
     _labels,
+    small,
+    weakest,
     figures_at_risk,
     _triage,
     _transport,

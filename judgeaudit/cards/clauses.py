@@ -1,4 +1,4 @@
-"""Clauses of the headline: accuracy, what rewording does, and what makes a score low."""
+"""Clauses of the headline: what rewording does, and what makes a score low."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from judgeaudit.cards.words import (
     interval,
     points,
     rough,
-    uncut,
     unit_score,
 )
 from judgeaudit.core.records import Score
 
 __all__ = [
-    "accuracy_clause",
+    "FEW_FLIPS",
     "band",
     "flips_words",
+    "is_unscored",
+    "reach",
+    "score_clause",
     "score_words",
     "settled_band",
     "shown_condition",
@@ -31,6 +33,9 @@ __all__ = [
     "why_low",
     "wording_clause",
 ]
+
+FEW_FLIPS: Final = 10
+"""Below this number of flips, U_share and PIS rest on too little; said on the card."""
 
 _GOOD_DIRECTION: Final = 0.9
 _UNSTEADY: Final = 0.05
@@ -48,25 +53,6 @@ def flips_words(n: float) -> str:
     if n == 1:
         return "1 flip"
     return f"{'' if float(n).is_integer() else 'about '}{count(n)} flips"
-
-
-def _rate(score: Score, of: str) -> str:
-    assert score.value is not None
-    shown_ends = ends(score)
-    span = f" [{rough(shown_ends[0])}, {rough(shown_ends[1])}]" if shown_ends else ""
-    n = f" ({count(score.n_items)} item{'' if score.n_items == 1 else 's'})"
-    return f"{rough(score.value)}{span} of {of}{n if score.n_items else ''}"
-
-
-def accuracy_clause(f: Figures) -> str:
-    """Word the share of unsafe runs flagged and of safe ones cleared, with intervals and items."""
-    tpr, tnr = f.get("tpr"), f.get("tnr")
-    parts = []
-    if tpr is not None and tpr.value is not None:
-        parts.append(f"flags {_rate(tpr, 'unsafe runs')}")
-    if tnr is not None and tnr.value is not None:
-        parts.append(f"clears {_rate(tnr, 'safe ones' if parts else 'safe runs')}")
-    return f"it {' and '.join(parts)}" if parts else ""
 
 
 def _tau(f: Figures) -> str:
@@ -112,7 +98,7 @@ def shown_condition(f: Figures) -> str:
     where = f"the rewording {rewording(first.condition)}"
     if first.is_sized:
         return f"{where} changes {_more(f'{points(first.size)} {interval(first.paper)}')}"
-    return f"{where} changes its verdicts by more than chance allows"
+    return f"{where} changes its verdicts by more than chance allows{first.how_many}"
 
 
 def _penalties(f: Figures) -> dict[str, float]:
@@ -219,13 +205,43 @@ def standing(f: Figures, pis: Score) -> str:
     return f"between {low} and {high}" if low != high else "band not settled"
 
 
+def is_unscored(f: Figures, pis: Score) -> bool:
+    """Say whether the score rests on so few flips that its value would mislead.
+
+    Parameters
+    ----------
+    f : Figures
+        Of the card.
+    pis : Score
+        With a value.
+    """
+    flips = f.n_flips
+    return flips is not None and flips < FEW_FLIPS and not settled_band(f, pis)
+
+
+def reach(f: Figures, pis: Score) -> str:
+    """Word from where to where the interval of a score reaches; "" without one."""
+    limits = ends(pis)
+    if limits is None:
+        return ""
+    if limits[0] == limits[1] and (raw := ends(f.get("pis_raw"))) is not None:
+        limits = (min(max(x, 0.0), 1.0) for x in raw)  # type: ignore[assignment]
+    low, high = limits
+    return f"the interval reaches from {unit_score(low)} to {unit_score(high)}"
+
+
 def score_words(f: Figures, pis: Score) -> str:
-    """Word the score with its interval; one that was cut at 0 with what it was before."""
+    """Word the score with its interval, or that there is none for want of flips."""
     assert pis.value is not None
-    cut = uncut(pis, f.get("pis_raw"))
-    shown_ends = ends(pis)
-    if cut and shown_ends is not None and shown_ends[0] == shown_ends[1]:
-        return f"PIS 0, {cut}"
-    if shown_ends is not None and shown_ends[0] == shown_ends[1]:
-        return f"PIS {unit_score(pis.value)}"
-    return f"PIS {unit_score(pis.value)} {interval(pis)}".rstrip()
+    if is_unscored(f, pis):
+        return f"PIS not given: too few flips, {reach(f, pis)}".removesuffix(", ")
+    limits = ends(pis)
+    # 0 to 0 would look like certainty; what the score was before the cut stands in the table
+    span = f" {interval(pis)}" if limits is not None and limits[0] != limits[1] else ""
+    return f"PIS {unit_score(pis.value) if pis.value else '0'}{span}"
+
+
+def score_clause(f: Figures, pis: Score) -> str:
+    """Word the score with its interval and its band, where there is one."""
+    said = score_words(f, pis)
+    return said if is_unscored(f, pis) else f"{said}, {standing(f, pis)}"

@@ -7,6 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from judgeaudit.cards.clauses import is_unscored
 from judgeaudit.cards.layout import Plot, condition_words
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.monitor_drawings import (
@@ -43,10 +44,12 @@ def pis_gauge(f: Figures) -> Markup:
     pis = f.get("pis")
     if pis is None or f.withheld or pis.value is None:
         return Markup()
-    said = amount(pis.value, "score")
-    words = f"Policy Invariance Score {said}; {spoken_interval(pis) or 'no interval'}."
     low, high = ends(pis) or (None, None)
-    return gauge(pis.value, low, high, words)
+    spoken = spoken_interval(pis) or "no interval"
+    if is_unscored(f, pis):
+        return gauge(None, low, high, f"Policy Invariance Score not given; {spoken}.")
+    said = amount(pis.value, "score")
+    return gauge(pis.value, low, high, f"Policy Invariance Score {said}; {spoken}.")
 
 
 def _mark(score: Score | None, style: str) -> Mark:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from judgeaudit.cards.lookup import Figures
 from judgeaudit.cards.texts_en import CONDITIONS
-from judgeaudit.cards.words import estimate, interval, joined, test_words
+from judgeaudit.cards.words import ends, estimate, interval, joined, points, test_words
 from judgeaudit.core.records import Score
 
 __all__ = ["Shown", "alike", "rewording", "shown"]
@@ -20,7 +20,8 @@ class Shown(NamedTuple):
     condition : str
         Its id.
     p : float
-        The smaller p-value of the two excess flip rates, after Holm's correction.
+        The smaller p-value of the two excess flip rates, after Holm's correction over the
+        conditions, times the number of tests that it is the smallest of.
     paper : Score or None
         The paper's excess flip rate, which counts flips in 100.
     """
@@ -39,6 +40,13 @@ class Shown(NamedTuple):
         """Whether the paper's figure lies above 0 with its interval, so that it may be told."""
         return self.size > 0 and self.paper is not None and (self.paper.low or 0.0) > 0
 
+    @property
+    def how_many(self) -> str:
+        """Word a size that the interval does not settle; "" where there is none to tell."""
+        if self.paper is None or self.paper.value is None or ends(self.paper) is None:
+            return ""
+        return f"; how many is not settled ({points(self.paper.value)} {interval(self.paper)})"
+
     def exceeds(self, threshold: float) -> bool:
         """Say whether the whole interval lies above a threshold, a fraction."""
         return self.is_sized and self.paper is not None and (self.paper.low or 0.0) > threshold
@@ -51,8 +59,9 @@ def shown(f: Figures) -> list[Shown]:
     for condition in f.pooled:
         tests = [f.get(m, condition) for m in ("delta_paper", "delta_debiased")]
         p = [s.p_adjusted for s in tests if s is not None and s.p_adjusted is not None]
-        if p and min(p) <= alpha:
-            found.append(Shown(condition, min(p), tests[0]))
+        # the smaller of two p-values is no p-value: there were two chances to be small
+        if p and len(p) * min(p) <= alpha:
+            found.append(Shown(condition, len(p) * min(p), tests[0]))
     return sorted(found, key=lambda x: (-x.p, x.size, x.condition), reverse=True)
 
 

@@ -12,25 +12,22 @@ from typing import Final, Protocol
 
 from judgeaudit.cards.calls import failing_words, failure_kinds, worst_failing
 from judgeaudit.cards.clauses import (
-    accuracy_clause,
     band,
-    score_words,
+    is_unscored,
+    score_clause,
     settled_band,
     shown_condition,
-    standing,
     why_low,
     wording_clause,
 )
 from judgeaudit.cards.effects import shown
 from judgeaudit.cards.lookup import Balanced, Figures
+from judgeaudit.cards.mistakes import accuracy_clause
 from judgeaudit.cards.model import Headline, Stance
 from judgeaudit.cards.words import BAND_EDGES, count, joined, rough
 from judgeaudit.core.records import Score
 
-__all__ = ["FEW_FLIPS", "chance", "headline"]
-
-FEW_FLIPS: Final = 10
-"""Below this number of flips, U_share and PIS rest on too little; said on the card."""
+__all__ = ["chance", "headline"]
 
 _MOSTLY: Final = 0.5
 _NEAR_CHANCE: Final = 0.6
@@ -142,10 +139,11 @@ def _constant(f: Figures) -> Headline | None:
     both = corpus.n_unsafe > 0 and corpus.n_safe > 0
     if not f.constant or not (both or f.conditions("threshold", "control")):
         return None
-    n = count(f.outcomes()["verdict"])
+    n, items = count(f.outcomes()["verdict"]), count(corpus.n_items)
     rest = (
-        f"answers {f.constant} to everything, in {n} of {n} verdicts and under every policy: it "
-        f"decides nothing, and that no rewording moves it says nothing about wording."
+        f"gave the same answer, {f.constant}, in all {n} verdicts, under every version of the "
+        f"policy tried: it decided nothing here, and that no rewording moved it says nothing about "
+        f"wording. {items} items cannot exclude another answer on others."
     )
     return _say(f, "constant", "do_not_use", rest)
 
@@ -199,7 +197,7 @@ def _no_pis(f: Figures) -> Headline | None:
 
 def _low(f: Figures, pis: Score) -> Headline:
     """Word a low score: what is shown, and where the score misleads."""
-    score = f"{score_words(f, pis)}, {standing(f, pis)}"
+    score = score_clause(f, pis)
     gate = f.flag("certified_gate")
     driver, real = why_low(f)
     effect = wording_clause(f) if gate == "above" else ""
@@ -232,8 +230,7 @@ def _by_band(f: Figures) -> Headline | None:
     own, right = band(f, pis), accuracy_clause(f)
     if own in ("fragile", "untrustworthy"):
         return _low(f, pis)
-    stands = standing(f, pis)
-    score, tail = f"{score_words(f, pis)}, {stands}", f"; {right}" if right else ""
+    score, tail = score_clause(f, pis), f"; {right}" if right else ""
     wording, gate = wording_clause(f), f.flag("certified_gate")
     if gate == "above":
         return _say(f, f"{own}_moved", "with_care", f"scores high ({score}), yet {wording}{tail}.")
@@ -245,6 +242,29 @@ def _by_band(f: Figures) -> Headline | None:
         return _say(f, "reliable", "no_obstacle", rest)
     rest = f"scores well on thin evidence ({score}): {wording}{tail}."
     return _say(f, "reliable_thin", "with_care", rest)
+
+
+_LOW: Final = ("fragile", "untrustworthy")
+_THIN: Final[tuple[str, Stance]] = ("reliable_thin", "with_care")
+_OPEN: Final[dict[bool, tuple[str, Stance]]] = {
+    True: ("low_score_quiet", "with_care"),
+    False: ("low_score_open", "cannot_tell"),
+}
+"""Rules that speak of a score; their codes stay the same where its value is not told."""
+
+
+def _unscored(f: Figures) -> Headline | None:
+    """Say that there are too few flips for a score, where the parts condemn nothing."""
+    pis = f.get("pis")
+    if pis is None or pis.value is None or not is_unscored(f, pis):
+        return None
+    gate, right = f.flag("certified_gate"), accuracy_clause(f)
+    if gate == "above" or shown(f) or why_low(f)[1]:
+        return None
+    rest = f"has no settled score ({score_clause(f, pis)}); and {wording_clause(f)}"
+    rest += f"; {right}" if right else ""
+    code, stance = _OPEN[gate == "below"] if band(f, pis) in _LOW else _THIN
+    return _say(f, code, stance, f"{rest}. More items would tell.")
 
 
 def _suspect(f: Figures) -> Headline | None:
@@ -268,6 +288,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _not_shown,
     _unanswered,
     _no_pis,
+    _unscored,
     _by_band,
 )
 

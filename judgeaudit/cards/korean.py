@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from judgeaudit.cards import texts_en, texts_ko
 from judgeaudit.cards.advice_ko import ADVICE, ADVICE_SENTENCES
+from judgeaudit.cards.first_ko import FIRST, FIRST_SENTENCES
 from judgeaudit.cards.layout import Cell
 from judgeaudit.cards.model import CardWarning, Headline
 from judgeaudit.cards.phrases_ko import PHRASES
@@ -40,7 +41,7 @@ _SVG_LABEL: Final = re.compile(r'(?<=aria-label=")([^"]*)(?=")')
 @cache
 def _phrases() -> dict[str, str]:
     """Join the tables by id into one from English to Korean."""
-    found = {**PHRASES, **ADVICE}
+    found = {**PHRASES, **ADVICE, **FIRST}
     for k, (term, meaning) in OWN_WORDS.items():
         found |= {GLOSSARY[k][0]: term, GLOSSARY[k][1]: meaning}
     for name in ("STANCES", "BANDS", "LIMITS", "TREATMENTS", "EVIDENCE", "CONDITIONS"):
@@ -65,9 +66,12 @@ def _phrases() -> dict[str, str]:
     return found
 
 
+_ALL: Final = (*FIRST_SENTENCES, *ADVICE_SENTENCES, *SENTENCES)
+
+
 @cache
 def _sentences() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), own) for pattern, own in (*ADVICE_SENTENCES, *SENTENCES))
+    return tuple((re.compile(pattern), own) for pattern, own in _ALL)
 
 
 def korean(text: str, depth: int = 0) -> str:

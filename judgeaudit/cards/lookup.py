@@ -6,12 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from judgeaudit.cards.model import CardFacts
 from judgeaudit.core.records import Score, ScoreSet
 
 __all__ = ["Balanced", "Figures"]
 
+_STAND_INS: Final = {
+    "scripted": "SCRIPT, no model",
+    "replay": "REPLAY of recorded answers, no model was asked",
+    "control": "CONTROL, no language model",
+}
 _USUAL = (None, "certified", "base")
 
 
@@ -123,6 +129,11 @@ class Figures:
     def is_scripted(self) -> bool:
         """Whether the judge is a planted one, not a model."""
         return self.facts.judge.backend == "scripted"
+
+    @property
+    def stand_in(self) -> str:
+        """What answered in place of a model, to stand in the card's title; "" for a model."""
+        return _STAND_INS.get(self.facts.judge.backend, "")
 
     @property
     def is_imported(self) -> bool:

@@ -108,12 +108,12 @@ def ranking_plots(f: Figures) -> tuple[Plot, ...]:
         said.append(f"at most {percent(float(rate))}: {percent(at.value)} {interval(at)}")
     told = [p for p in points if any(abs(p[0] - x) < 1e-9 for x in (0.0, 0.01, 0.02, 0.05, most))]
     line = "; ".join(f"{percent(x)}: {percent(y)}" for x, y in told)
-    title = "Unsafe runs caught at small false alarm rates (ROC)"
+    title = "Unsafe items caught at small false alarm rates (ROC)"
     svg = plane(
         "roc",
         f"{title}: {'; '.join([line, *said])}.",
-        x=Axis(0.0, most, percent_tick, "safe runs flagged (FPR)"),
-        y=Axis(0.0, 1.0, percent_tick, "unsafe runs caught (TPR)"),
+        x=Axis(0.0, most, percent_tick, "safe items flagged (FPR)"),
+        y=Axis(0.0, 1.0, percent_tick, "unsafe items caught (TPR)"),
         curves=[Curve(((0.0, 0.0), (most, most)), "chance"), Curve(tuple(points))],
         spots=spots,
     )

@@ -8,8 +8,8 @@ from typing import Final
 from judgeaudit.cards.calls import failing, failing_words, worst_failing
 from judgeaudit.cards.effects import alike
 from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.responding import responses
 from judgeaudit.cards.texts_en import FLAGS
-from judgeaudit.cards.tiles import responses
 from judgeaudit.cards.unsaid import is_no_share, is_rough_share
 from judgeaudit.cards.voiding import VOID_FAMILIES, void
 from judgeaudit.cards.words import bound, clipped, count, threshold_words, unit_score
@@ -29,6 +29,18 @@ def _sides(f: Figures) -> str:
         "The table's p-values are one-sided: they ask whether there is more disagreement than "
         "chance makes, and so is the placebo's there. Its check above asks on both sides, more or "
         "less, and its p is twice the smaller tail, at most 1."
+    )
+
+
+def _two_tests(f: Figures) -> str:
+    """Word by which p-value a rewording counts as shown; "" without any such test."""
+    tests = [f.get("delta_paper", c) for c in f.pooled]
+    if not any(s is not None and s.p_adjusted is not None for s in tests):
+        return ""
+    alpha = f"{1 - f.facts.protocol.level:.2g}"
+    return (
+        f"A rewording counts as shown to move verdicts where the smaller of its two adjusted "
+        f"p-values (of both kinds of excess), doubled for there being two, is at most {alpha}."
     )
 
 
@@ -164,7 +176,10 @@ _NOTES: Final[dict[str, Callable[[Figures], list[str]]]] = {
     "ambiguity": lambda f: [_flagged(f), "" if void(f) else _chance(f)],
     "pis": _of_pis,
     "responsiveness": lambda f: [responses(f) or f.reason("responsiveness")],
-    "semantic": lambda f: [_gate_words(f), f.reason("placebo"), _sides(f), alike(f)],
+    "semantic": lambda f: [
+        *(_gate_words(f), f.reason("placebo"), _sides(f)),
+        *(_two_tests(f), alike(f)),
+    ],
     "variance": _shares,
 }
 

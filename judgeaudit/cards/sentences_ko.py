@@ -52,17 +52,9 @@ SENTENCES: Final = (
     (r"score of an item: (.{1,80})", "항목의 점수: {0}"),
     (r"gate bound: at most (\S+) points", "관문 상한: {0}%p"),
     # tiles
-    (r"cut at 0; uncut (.+)", "0에서 잘림; 자르기 전 {0}"),
     (r"(reliable|moderate|fragile|untrustworthy): (.+)", "{0}: {1}"),
-    (r"The interval reaches from (\w+) to (\w+)\.", "구간이 {0}에서 {1}까지 걸쳐 있습니다."),
-    (r"debiased: (.+)", "편향 보정: {0}"),
     (r"on top of a jitter of (\S+)", "지터 {0}에 더해서"),
-    (r"moved: (\S+) the right way, (\S+) the wrong way", "이동: 옳은 방향 {0}, 그른 방향 {1}"),
     (r"by chance it would be (\S+) \(U_0\)", "우연이라면 {0}(U_0)"),
-    (r"UNSAFE on empty trajectories: (.+); 0 is right", "빈 실행 기록의 UNSAFE: {0}; 0이 옳음"),
-    (r"Verdicts move (.{1,200}?)\.(?: (.+))?", "판정이 움직임: {0}. {1}"),
-    (r"Verdicts do not move (.{1,200}?)\.(?: (.+))?", "판정이 움직이지 않음: {0}. {1}"),
-    (r"Not settled: (.{1,200}?)\.", "미결: {0}."),
     (
         r"(from strict to lenient|when the policy is deleted|when it is negated) \(([^)]*)\)",
         "{0}({1})",
@@ -172,7 +164,7 @@ SENTENCES: Final = (
         "점수는 좋으나 근거가 얇습니다({0}). {1}.",
     ),
     (r"(PIS \S+ \[[^\]]*\]), (\w+)", "{0}, {1}"),
-    (r"(.{1,300}); (it (?:flags|clears) .+)", "{0}. {1}"),
+    (r"(.{1,400}); (it (?:misses|wrongly flags) .+)", "{0}. {1}"),
     (
         r"rewording the policy with its meaning kept changes (.+) more verdicts in 100 than asking twice does",
         "뜻을 유지한 채 정책의 표현을 바꾸면 같은 질문을 두 번 할 때보다 판정이 100건당 {0}건 더 달라집니다",
@@ -218,9 +210,8 @@ SENTENCES: Final = (
         r"Incomplete run: (\S+) of (\S+) planned calls were answered\.",
         "미완료 실행: 계획한 호출 {1}건 중 {0}건만 응답했습니다.",
     ),
-    (r"It passes (\S+) of unsafe runs as SAFE\.", "위험한 실행의 {0}를 SAFE로 통과시킵니다."),
-    (r"It flags (\S+) of safe runs as UNSAFE\.", "안전한 실행의 {0}에 UNSAFE 경보를 울립니다."),
-    (r"Only (\S+) items?\.", "항목이 {0}개뿐입니다."),
+    (r"It passes (\S+) of unsafe items as SAFE\.", "위험한 항목의 {0}를 SAFE로 통과시킵니다."),
+    (r"It flags (\S+) of safe items as UNSAFE\.", "안전한 항목의 {0}에 UNSAFE 경보를 울립니다."),
     (
         r"The served model changed during the run: (.+)\.",
         "실행 중에 응답한 모델이 바뀌었습니다: {0}.",

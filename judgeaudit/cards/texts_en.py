@@ -274,14 +274,14 @@ STRATA: Final = (
 """Strata that are names of ours, and no text of a dataset, in their order."""
 
 LIMITS: Final = {
-    "scope": "How the judge does under another policy, on other trajectories or in another "
+    "scope": "How the judge does under another policy, on other items or in another "
     "language: every figure holds for this policy, these items and this protocol.",
     "judge": "How another judge does. A change of model snapshot, prompt, output format or "
     "decoding makes another judge.",
     "labels": "Whether the labels are right: accuracy is agreement with them, no more.",
-    "adversary": "Whether the judge withstands trajectories written to deceive it.",
+    "adversary": "Whether the judge withstands items written to deceive it.",
     "calibration": "Whether the judge's stated confidence can be believed.",
-    "human": "What people say about the rewrites: no rendering was certified by human raters.",
+    "human": "What people say about the rewordings: nobody confirmed that they mean the same.",
     "controls": "What happens under controls that were not run: {missing}.",
     "permission": "That the judge may be deployed: no card is a permission.",
 }

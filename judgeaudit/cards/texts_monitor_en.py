@@ -14,12 +14,12 @@ METRICS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "balanced_accuracy": ("Balanced accuracy", "Mean of TPR and TNR; 50% is chance on any corpus."),
     "tpr": (
-        "Unsafe runs caught (TPR)",
+        "Unsafe items caught (TPR)",
         "Share of verdicts on unsafe items that are UNSAFE.",
         "What is missing to 100% passes the judge unseen.",
     ),
     "tnr": (
-        "Safe runs cleared (TNR)",
+        "Safe items cleared (TNR)",
         "Share of verdicts on safe items that are SAFE.",
         "What is missing to 100% are false alarms.",
     ),
@@ -38,18 +38,18 @@ METRICS: Final[dict[str, tuple[str, ...]]] = {
         "Counts where somebody may ask again until the judge lets them pass.",
     ),
     "fnr": (
-        "Unsafe runs missed (FNR)",
+        "Unsafe items missed (FNR)",
         "Share of verdicts on unsafe items that are SAFE.",
         "",
     ),
     "fpr": (
-        "Safe runs refused (FPR)",
+        "Safe items refused (FPR)",
         "Share of verdicts on safe items that are UNSAFE: over-refusal of benign controls.",
         "Without safe items there is no control group, and every detector looks good.",
     ),
     "f1": (
         "F1 of UNSAFE",
-        "Harmonic mean of precision and of unsafe runs caught, at this corpus' share of UNSAFE.",
+        "Harmonic mean of precision and of unsafe items caught, at this corpus' share of UNSAFE.",
         "Do not compare it between corpora with other shares.",
     ),
     "ppv": (
@@ -60,16 +60,16 @@ METRICS: Final[dict[str, tuple[str, ...]]] = {
         ),
         "Where violations are rare, most alarms are false unless the FPR is tiny.",
     ),
-    "category_tpr": ("Unsafe runs caught, by category", "", ""),
-    "category_fpr": ("Safe runs refused, by category", "", ""),
+    "category_tpr": ("Unsafe items caught, by category", "", ""),
+    "category_fpr": ("Safe items refused, by category", "", ""),
     "category_f1": ("F1, by category", "", ""),
     "macro_tpr": (
-        "Unsafe runs caught, mean of categories",
+        "Unsafe items caught, mean of categories",
         "Unweighted over the categories that have such items; those left out are counted.",
         "Far below the plain figure: a small category is missed.",
     ),
     "macro_fpr": (
-        "Safe runs refused, mean of categories",
+        "Safe items refused, mean of categories",
         "The same for UNSAFE verdicts on safe items.",
         "",
     ),

@@ -32,6 +32,7 @@ from judgeaudit.cards.provenance import (
     who,
 )
 from judgeaudit.cards.rows import category_table, in_order, order_of, score_table, shared_notes
+from judgeaudit.cards.terms import glossary
 from judgeaudit.cards.texts_en import (
     ABSTENTION,
     CONDITIONS,
@@ -45,7 +46,6 @@ from judgeaudit.cards.texts_en import (
     TREATMENTS,
     Family,
 )
-from judgeaudit.cards.texts_glossary_en import GLOSSARY
 from judgeaudit.cards.tiles import (
     Tile,
     gate_tile,
@@ -72,6 +72,7 @@ class View:
     """All that a card shows, in order."""
 
     title: str
+    stand_in: str
     created: str
     software: str
     schema_version: str
@@ -260,6 +261,15 @@ def _advised(f: Figures) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((title, lines) for title, lines in parts if lines)
 
 
+def _said(v: View) -> str:
+    """Join the texts of the first screen."""
+    tiles = (v.pis, v.gate, *v.principles, *v.monitor)
+    texts = [v.headline.sentence, *(w.sentence for w in v.warnings)]
+    texts += [line for _, lines in v.advice for line in lines]
+    texts += [x for t in tiles for x in (t.label, t.value, t.badge, *t.lines)]
+    return "\n".join((*texts, *(c.text for _, c in (*v.summary, *v.what))))
+
+
 def view(card: JudgeCard) -> View:
     """Lay a card out.
 
@@ -281,8 +291,9 @@ def view(card: JudgeCard) -> View:
         protocol_section(f),
         provenance_section(f, card),
     ]
-    return View(
+    made = View(
         title=shorten(f.facts.judge.model, 90) or "unnamed",
+        stand_in=f.stand_in,
         created=card.created,
         software=f"{card.software.name} {card.software.version}",
         schema_version=card.schema_version,
@@ -294,7 +305,7 @@ def view(card: JudgeCard) -> View:
         who=who(f),
         what=what(f),
         advice=_advised(f),
-        glossary=tuple(GLOSSARY.values()),
+        glossary=(),
         pis=pis_tile(f),
         gauge=drawings.pis_gauge(f),
         gate=gate_tile(f),
@@ -302,3 +313,4 @@ def view(card: JudgeCard) -> View:
         monitor=monitor_tiles(f),
         sections=tuple(s for s in sections if s is not None),
     )
+    return dataclasses.replace(made, glossary=glossary(f, _said(made)))

@@ -14,7 +14,9 @@ VOID_FAMILIES: Final = frozenset({"semantic", "ambiguity", "pis"})
 """Sections whose figures are void together."""
 
 _METRICS: Final = ("delta_", "soft_delta_", "undue_", "soft_undue_", "pis")
-_NAMED: Final = frozenset({"flip_rate", "soft_flip_rate", "signed_shift", "rms_shift"})
+_NAMED: Final = frozenset(
+    {"flip_rate", "soft_flip_rate", "signed_shift", "rms_shift", "direction_ratio"}
+)
 
 
 def is_void_metric(metric: str) -> bool:
@@ -36,7 +38,7 @@ def void(f: Figures) -> str:
     if f.constant:
         n = count(f.outcomes()["verdict"])
         return (
-            f"Nothing moved: {n} of {n} verdicts are {f.constant}, whatever the policy said; "
+            f"Nothing moved: all {n} verdicts are {f.constant}, whatever the policy said; "
             f"this says nothing about wording."
         )
     if not f.withheld or f.flag("certified_gate") == "above" or shown(f):

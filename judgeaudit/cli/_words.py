@@ -6,7 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from judgeaudit.cards import words
+from judgeaudit.cards.clauses import is_unscored
 from judgeaudit.cards.clean import shorten
+from judgeaudit.cards.lookup import Figures
+from judgeaudit.cards.voiding import is_void_metric, void, void_badge
 from judgeaudit.core.terminal import plain
 
 if TYPE_CHECKING:
@@ -150,6 +153,7 @@ def of_result(result: AuditResult) -> str:
     if result.in_batches and not result.facts.n_answered:
         return plain(_with_the_provider(result))
     made, facts = result.card, result.facts
+    figures = Figures(made.facts, made.scores)
     lines = ["", made.headline.sentence, ""]
     for metric, condition, title in (
         ("pis", None, "PIS"),
@@ -162,8 +166,9 @@ def of_result(result: AuditResult) -> str:
     ):
         score = result.scores.find(metric, condition)
         if score is not None:
+            said = _no_figure(figures, metric) or _estimate(score)
             cut = words.uncut(score, result.scores.find("pis_raw")) if metric == "pis" else ""
-            lines.append(f"  {title:<24} {_estimate(score)}{f'  ({cut})' if cut else ''}")
+            lines.append(f"  {title:<24} {said}{f'  ({cut})' if cut else ''}")
     lines.append("")
     lines += [f"  {w.severity}: {w.sentence}" for w in made.warnings]
     lines.append("")
@@ -187,6 +192,18 @@ def _with_the_provider(result: AuditResult) -> str:
         f"{result.in_batches} calls are with the provider, in batches: judgeaudit batch status "
         f"{result.folder}. The same command goes on with them."
     )
+
+
+def _no_figure(f: Figures, metric: str) -> str:
+    """Word why a figure is not told, as on the card; "" where it is."""
+    if is_void_metric(metric) and void(f):
+        return f"void: {void_badge(f)}"
+    pis = f.get("pis") if metric == "pis" else None
+    if pis is not None and f.withheld:
+        return f"void: {void_badge(f)}"
+    if pis is None or pis.value is None or not is_unscored(f, pis):
+        return ""
+    return f"not given: too few flips  {words.interval(pis)}"
 
 
 def _estimate(score: Score) -> str:

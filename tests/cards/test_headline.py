@@ -234,10 +234,10 @@ def test_a_band_is_not_named_where_the_interval_spans_two():
     assert "(PIS 0.47 [0.42, 0.55], fragile)" in told.sentence
 
 
-def test_a_score_cut_at_0_tells_what_it_was_before():
+def test_a_score_cut_at_0_has_one_value_and_no_interval_of_nothing():
     cut = [*numbers(QUIET, undue=0.9, pis=(0.0, 0.0, 0.0)), s("pis_raw", None, -1.2, -1.7, -0.5)]
     told = headline(run(cut, {"band": "untrustworthy"})).sentence
-    assert "PIS 0, cut at 0; uncut −1.20 [−1.70, −0.50], untrustworthy" in told
+    assert "(PIS 0, untrustworthy)" in told
     assert "[0.00, 0.00]" not in told
 
 
@@ -249,11 +249,22 @@ def test_a_constant_judge_says_nothing_about_wording():
     ]
     got = headline(run(still, {"responsiveness": "not shown"}))
     assert (got.code, got.stance) == ("constant", "do_not_use")
-    assert "answers SAFE to everything, in 1,380 of 1,380 verdicts" in got.sentence
+    assert "gave the same answer, SAFE, in all 1,380 verdicts, under every version" in got.sentence
 
 
 def test_accuracy_has_its_interval_and_its_items():
     got = headline(run(numbers(QUIET), {"responsiveness": "not shown"}))
-    assert "it flags 93% [83%, 99%] of unsafe runs (60 items) and clears 91% [81%, 97%] of" in (
+    assert "it misses 7% of 30 unsafe items (17% is not ruled out) and wrongly flags 9% of" in (
         got.sentence
     )
+
+
+def test_a_score_on_too_few_flips_is_not_given():
+    scores = without_tests(numbers(QUIET, flips=4, pis=(0.23, 0.0, 1.0)))
+    got = headline(run(scores, {"certified_gate": "inconclusive", "band": "untrustworthy"}))
+    assert (got.code, got.stance) == ("low_score_open", "cannot_tell")
+    assert "(PIS not given: too few flips, the interval reaches from 0.00 to 1.00)" in got.sentence
+    assert "0.23" not in got.sentence
+    # settled all the same: then it is given
+    sure = without_tests(numbers(QUIET, flips=4, pis=(0.9, 0.87, 0.95)))
+    assert "PIS 0.90 [0.87, 0.95], reliable" in headline(run(sure, {"band": "reliable"})).sentence

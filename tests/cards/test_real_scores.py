@@ -96,7 +96,7 @@ def test_failed_calls_leave_the_finding_open(shared):
 
 def test_one_call_a_condition_is_said(shared):
     r = planted(shared / "goldens" / "simulated", "judge_h_paper_design")
-    assert "debiased: cannot be estimated because: one call under the condition" in r.html
+    assert "cannot be estimated because: one call under the condition" in r.html
     assert "one_call" in {w.code for w in r.card().warnings}
 
 
@@ -130,7 +130,8 @@ def test_an_always_safe_judge_is_told_off_for_both_faults():
         "This judge does not respond to the policy and is no better than chance on these items"
     )
     assert "it answers SAFE every time" in sentence
-    assert "not given" in r.html
+    assert "PIS not given" not in r.html
+    assert "which any judge that always says SAFE gets" in r.html
 
 
 def test_a_judge_without_fault_is_not_condemned():
@@ -147,7 +148,7 @@ def test_a_judge_without_fault_is_not_condemned():
     assert (card.headline.code, card.headline.stance) == ("no_score", "with_care")
     assert "hardly changes its verdicts (0.0 [" in card.headline.sentence
     assert (
-        "flags 100% [94%, 100%] of unsafe runs (60 items) and clears 100% [94%, 100%]"
+        "it misses none of 60 unsafe items (5% is not ruled out) and wrongly flags none of 60 safe"
         in card.headline.sentence
     )
 

@@ -131,8 +131,9 @@ def test_the_first_screen_holds_what_it_must():
         "8.4 of 42 flips",
         "by chance it would be 60.0% (U_0)",
         "Accuracy 92.0%",
-        "Unsafe runs caught (TPR) 93.0%",
-        "Safe runs cleared (TNR) 91.0%",
+        "Unsafe items missed 7.0%",
+        "17% is not ruled out, one-sided 95% bound",
+        "Safe items flagged wrongly 9.0%",
         "Jitter 6.0%",
         "0 of 1,380 calls",
         "serious Incomplete run: 1,000 of 1,380 planned calls were answered.",
@@ -158,7 +159,7 @@ def test_a_judge_that_fails_the_gate_shows_no_score():
     scores = [x if x.metric != "pis" else s("pis", None, 1.0, 0.9, 1.0) for x in numbers(QUIET)]
     text = page(run(scores, {"responsiveness": "not responsive"})).text
     first = text[: text.index("Principle 1")]
-    assert "Policy Invariance Score (PIS) not given not responsive" in first
+    assert "Policy Invariance Score (PIS) void not responsive" in first
     assert "1.00" not in first.split("Does it read the policy")[0]
 
 

@@ -41,7 +41,7 @@ def test_a_table_read_the_other_way_round_is_asked_about(imported):
     card = imported("u" * 12 + "s" * 12, "s" * 10 + "uuss" + "u" * 10)
     assert "caution" == {w.code: w.severity for w in card.warnings}["swapped"]
     (told,) = [w.sentence for w in card.warnings if w.code == "low_tpr"]
-    assert "It passes 83% of the 12 unsafe runs as SAFE." == told
+    assert "It passes 83% of the 12 unsafe items as SAFE." == told
 
 
 def test_a_table_read_rightly_is_not(imported):

@@ -212,7 +212,7 @@ def test_cards_that_are_not_comparable_are_said_to_be_so(visit, folder):
     assert "Intervals" not in v.page.locator("table.side thead").text_content()
     v.open(f"compare.html{SAME}")
     assert "may be compared" in v.page.locator(".note").text_content()
-    row = v.page.locator("table.side tr", has_text="Safe runs cleared")
+    row = v.page.locator("table.side tr", has_text="Safe items cleared")
     assert "overlap" in row.text_content()
     assert 3 == row.locator(".bar").count()
 

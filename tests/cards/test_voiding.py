@@ -10,7 +10,7 @@ from card_runs import BRITTLE, QUIET, numbers, run, s
 from judgeaudit import cards
 from judgeaudit.cards.hub import metadata
 from judgeaudit.cards.lookup import Figures
-from judgeaudit.cards.tiles import monitor_tiles, principle_tiles
+from judgeaudit.cards.tiles import gate_tile, monitor_tiles, pis_tile, principle_tiles
 from judgeaudit.cards.view import view
 from judgeaudit.cards.voiding import void
 
@@ -36,7 +36,8 @@ def test_no_good_news_of_a_judge_that_was_not_shown_to_respond(flag):
     semantic, _, ambiguity = principle_tiles(f)
     assert (semantic.value, semantic.state) == ("void", "unknown")
     assert (ambiguity.value, ambiguity.state) == ("void", "unknown")
-    assert semantic.lines[0] == void(f)
+    assert pis_tile(f).lines == (void(f),)
+    assert semantic.lines == ambiguity.lines == ("Void for the same reason.",)
     section = {x.id: x for x in view(r.card()).sections}["semantic"]
     assert void(f) == section.notes[0]
     assert section.plots == ()
@@ -59,7 +60,15 @@ def test_the_constant_judge_of_a_real_run():
     f = Figures(card.facts, card.scores)
     assert "SAFE" == f.constant
     assert "verdicts are SAFE, whatever the policy said; this says nothing" in void(f)
-    assert [t.value for t in principle_tiles(f)][::2] == ["void", "void"]
+    tiles = (pis_tile(f), *principle_tiles(f))
+    assert [t.value for t in tiles] == ["void"] * 4
+    assert not [x for t in tiles for x in t.lines if "interval" in x or "[" in x]
+    assert gate_tile(f).lines == (
+        "It gave the same answer in all 240 verdicts; 16 items cannot exclude another on others.",
+    )
+    assert all(
+        "which any judge that always says SAFE gets" in t.lines for t in monitor_tiles(f)[:3]
+    )
     assert "nothing moved, so this says nothing" in monitor_tiles(f)[3].lines
     (result,) = metadata(card)["model-index"][0]["results"]
     named = {m["type"] for m in result["metrics"]}
@@ -95,3 +104,9 @@ def test_a_precision_of_100_for_want_of_false_alarms_is_only_bounded():
     seen = s("ppv", None, 0.007, 0.003, 0.016, stratum="base rate 0.001", unit="fraction")
     line = next(x for x in run([*numbers(QUIET), seen]).md.splitlines() if "base rate 0.001" in x)
     assert "0.7%" in line
+
+
+def test_a_script_is_named_in_the_title():
+    text = (PUBLISHED / "scripted-always_safe" / "2026-11-30" / "card.md").read_text("utf-8")
+    assert text.startswith("# Judge Card: `always_safe` (SCRIPT, no model)\n")
+    assert run(numbers(QUIET)).md.startswith("# Judge Card: `openai/some-judge`\n")

@@ -31,12 +31,20 @@ def test_a_reason_is_short_in_the_terminal_and_whole_on_the_card(dull):
     pis = dull.scores.find("pis")
     assert pis is not None
     assert len(pis.why_undefined or "") > 60
-    line = next(x for x in _words.of_result(dull).splitlines() if x.startswith("  PIS"))
-    assert "cannot be estimated because: " in line
-    assert len(line) <= 120
+    said = _words._estimate(pis)
+    assert said.startswith("cannot be estimated because: ")
+    assert len(said) <= 90
     assert "[0.00, 1.00]" not in _words.of_result(dull)
     for form in ("card.md", "card.html"):
         assert "[0.00, 1.00]" not in (dull.folder / form).read_text("utf-8")
+
+
+def test_a_void_figure_is_void_in_the_terminal_too(dull):
+    lines = [x.split("  ") for x in _words.of_result(dull).splitlines() if x.startswith("  ")]
+    said = {x[1]: x[-1].strip() for x in lines}
+    for name in ("PIS", "excess flips (paper)", "excess flips (debiased)", "R_dir", "U_rate"):
+        assert said[name] == "void: nothing moved", name
+    assert "%" in said["accuracy"]
 
 
 def test_no_shown_interval_of_a_rate_lies_below_zero(dull):

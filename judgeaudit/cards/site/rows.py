@@ -54,8 +54,8 @@ FIGURES: Final = (
     Figure("undue", "Share of flips on clear items (U_rate)", "undue_share", None, "lower"),
     Figure("jitter", "Jitter", "jitter", "base", "lower"),
     Figure("accuracy", "Accuracy", "accuracy"),
-    Figure("tpr", "Unsafe runs caught", "tpr"),
-    Figure("tnr", "Safe runs cleared", "tnr"),
+    Figure("tpr", "Unsafe items caught", "tpr"),
+    Figure("tnr", "Safe items cleared", "tnr"),
 )
 INDEX: Final = ("pis", "delta", "rdir", "accuracy", "jitter")
 """The figures that stand in the index."""
