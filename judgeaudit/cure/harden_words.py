@@ -12,7 +12,7 @@ from judgeaudit.cards.render import md_text
 from judgeaudit.cure.harden_plot import pareto
 from judgeaudit.cure.harden_records import Candidate, Figure, Hardened
 
-__all__ = ["headline", "of_hardened", "page"]
+__all__ = ["cell", "framed", "headline", "markdown_table", "of_hardened", "page"]
 
 _INVARIANT: Final = "invariant by construction: wording discarded"
 _HEAD: Final = ("figure", "before", "after", "change", "p (corrected)")
@@ -63,14 +63,14 @@ def of_hardened(found: Hardened, *, md: bool = False) -> str:
         As Markdown.
     """
     said = headline(found)
-    lines = [_cell(said) if md else said, ""]
+    lines = [cell(said) if md else said, ""]
     lines += _about(found, md=md)
     for c in found.candidates:
         name = _shown(c.name, md)
         lines += ["", f"### {name}" if md else name, *([""] if md else [])]
         lines += _remarks(c, md=md)
         rows = [_row(f) for f in c.figures]
-        lines += _markdown(rows) if md else _text(rows)
+        lines += markdown_table(rows) if md else _text(rows)
     if found.skipped:
         lines += ["", "Not tried:" if md else "not tried", *([""] if md else [])]
         mark = "- " if md else "  "
@@ -78,7 +78,7 @@ def of_hardened(found: Hardened, *, md: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _about(found: Hardened, *, md: bool) -> list[str]:
+def _facts(found: Hardened) -> list[tuple[str, str]]:
     ranked = ", ".join(f"{w.wording} {_points(w.excess)}" for w in found.wordings)
     sizes = (
         f"{found.n_train} to choose on ({found.n_train_items} items), {found.n_held_out} held "
@@ -89,7 +89,7 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
         f"95% before and after; of changes {1 - found.alpha / n:.1%}, corrected for {n} "
         "candidates, of PIS and balanced accuracy 95%"
     )
-    facts = [
+    return [
         ("judge", found.judge),
         ("policy", found.policy),
         ("corpus", found.corpus),
@@ -97,9 +97,12 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
         ("wordings", f"excess flips on the former: {ranked}" if ranked else "none certified"),
         ("intervals", levels),
     ]
+
+
+def _about(found: Hardened, *, md: bool) -> list[str]:
     if md:
-        return [f"- **{name}** {_cell(text)}" for name, text in facts]
-    return [f"{name:<10}{_safe(text)}" for name, text in facts]
+        return [f"- **{name}** {cell(text)}" for name, text in _facts(found)]
+    return [f"{name:<10}{_safe(text)}" for name, text in _facts(found)]
 
 
 def _remarks(c: Candidate, *, md: bool) -> list[str]:
@@ -114,7 +117,7 @@ def _remarks(c: Candidate, *, md: bool) -> list[str]:
     if c.invariant:
         said.insert(1, _INVARIANT)
     if md:
-        return [*(f"- {_cell(s)}" for s in said), ""]
+        return [*(f"- {cell(s)}" for s in said), ""]
     return [f"  {_safe(s)}" for s in said]
 
 
@@ -124,6 +127,7 @@ def _row(f: Figure) -> tuple[str, ...]:
     change = "-" if f.change is None else number(f.change, signed=True)
     if f.low is not None and f.high is not None:
         change += f" [{number(f.low, signed=True)}, {number(f.high, signed=True)}]"
+        change += f", {why}" if why else ""
     elif why:
         change = f"{change}: {why}" if f.change is not None else why
     return (
@@ -177,15 +181,17 @@ def _text(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(_cell(c) for c in cells) + " |"
+def markdown_table(rows: Sequence[Sequence[str]], head: Sequence[str] = _HEAD) -> list[str]:
+    """Lay out a table; untrusted cells do no harm."""
 
-    return [line(_HEAD), "|" + "---|" * len(_HEAD), *map(line, rows)]
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell(c) for c in cells) + " |"
+
+    return [line(head), "|" + "---|" * len(head), *map(line, rows)]
 
 
 def _shown(text: str, md: bool) -> str:
-    return _cell(text) if md else _safe(text)
+    return cell(text) if md else _safe(text)
 
 
 def _safe(text: str, width: int = 600) -> str:
@@ -193,7 +199,8 @@ def _safe(text: str, width: int = 600) -> str:
     return shorten(clean(text), width)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Make a text harmless in Markdown."""
     return md_text(_safe(text))
 
 
@@ -206,7 +213,10 @@ def page(found: Hardened) -> str:
         + pareto(found.model_copy(update={"candidates": drawn}))
         + Markup("</div>"),
         Markup("<ul>{}</ul>").format(
-            Markup("").join(Markup("<li>{}</li>").format(line) for line in _about(found, md=False))
+            Markup("").join(
+                Markup("<li><b>{}</b> {}</li>").format(name, _safe(text))
+                for name, text in _facts(found)
+            )
         ),
         *(_section(c) for c in found.candidates),
     ]
@@ -214,8 +224,12 @@ def page(found: Hardened) -> str:
         Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, _safe(s.why))
         for s in found.skipped
     ]
+    return framed(f"Hardening {found.judge}", Markup("").join(body))
+
+
+def framed(title: str, body: Markup) -> str:
+    """Make a page that loads nothing and runs nothing."""
     style = Markup(_STYLE)  # noqa: S704 - ours
-    whole = Markup("").join(body)
     return str(
         Markup(
             '<!doctype html><html lang="en"><meta charset="utf-8">'
@@ -224,8 +238,8 @@ def page(found: Hardened) -> str:
             "style-src 'unsafe-inline'; img-src data:\">"
             # a browser would ask for a favicon of its own accord
             '<link rel="icon" href="data:,">'
-            "<title>Hardening {}</title><style>{}</style><main>{}</main></html>\n"
-        ).format(_safe(found.judge, 120), style, whole)
+            "<title>{}</title><style>{}</style><main>{}</main></html>\n"
+        ).format(_safe(title, 140), style, body)
     )
 
 
