@@ -23,6 +23,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+# two hyphens are the start of a flag, not a dash
+smartquotes = False
 html_theme = "furo"
 html_title = "judgeaudit"
 html_show_sphinx = False

@@ -7,6 +7,8 @@ import unicodedata
 __all__ = ["plain"]
 
 _KEEP = {"\n", "\t"}
+# Zl and Zp end a line where lines are counted
+_SHOWN_AS_ESCAPES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def plain(text: str, *, limit: int | None = None) -> str:
@@ -29,9 +31,7 @@ def plain(text: str, *, limit: int | None = None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        c
-        if c in _KEEP or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
-        else _escape(c)
+        c if c in _KEEP or unicodedata.category(c) not in _SHOWN_AS_ESCAPES else _escape(c)
         for c in text
     )
 

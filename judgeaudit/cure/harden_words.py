@@ -78,7 +78,7 @@ def of_hardened(found: Hardened, *, md: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _about(found: Hardened, *, md: bool) -> list[str]:
+def _facts(found: Hardened) -> list[tuple[str, str]]:
     ranked = ", ".join(f"{w.wording} {_points(w.excess)}" for w in found.wordings)
     sizes = (
         f"{found.n_train} to choose on ({found.n_train_items} items), {found.n_held_out} held "
@@ -89,7 +89,7 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
         f"95% before and after; of changes {1 - found.alpha / n:.1%}, corrected for {n} "
         "candidates, of PIS and balanced accuracy 95%"
     )
-    facts = [
+    return [
         ("judge", found.judge),
         ("policy", found.policy),
         ("corpus", found.corpus),
@@ -97,9 +97,12 @@ def _about(found: Hardened, *, md: bool) -> list[str]:
         ("wordings", f"excess flips on the former: {ranked}" if ranked else "none certified"),
         ("intervals", levels),
     ]
+
+
+def _about(found: Hardened, *, md: bool) -> list[str]:
     if md:
-        return [f"- **{name}** {cell(text)}" for name, text in facts]
-    return [f"{name:<10}{_safe(text)}" for name, text in facts]
+        return [f"- **{name}** {cell(text)}" for name, text in _facts(found)]
+    return [f"{name:<10}{_safe(text)}" for name, text in _facts(found)]
 
 
 def _remarks(c: Candidate, *, md: bool) -> list[str]:
@@ -210,7 +213,10 @@ def page(found: Hardened) -> str:
         + pareto(found.model_copy(update={"candidates": drawn}))
         + Markup("</div>"),
         Markup("<ul>{}</ul>").format(
-            Markup("").join(Markup("<li>{}</li>").format(line) for line in _about(found, md=False))
+            Markup("").join(
+                Markup("<li><b>{}</b> {}</li>").format(name, _safe(text))
+                for name, text in _facts(found)
+            )
         ),
         *(_section(c) for c in found.candidates),
     ]
@@ -218,7 +224,7 @@ def page(found: Hardened) -> str:
         Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, _safe(s.why))
         for s in found.skipped
     ]
-    return framed(Markup("Hardening {}").format(_safe(found.judge, 120)), Markup("").join(body))
+    return framed(f"Hardening {found.judge}", Markup("").join(body))
 
 
 def framed(title: str, body: Markup) -> str:
@@ -233,7 +239,7 @@ def framed(title: str, body: Markup) -> str:
             # a browser would ask for a favicon of its own accord
             '<link rel="icon" href="data:,">'
             "<title>{}</title><style>{}</style><main>{}</main></html>\n"
-        ).format(title, style, body)
+        ).format(_safe(title, 140), style, body)
     )
 
 
@@ -242,7 +248,7 @@ def _section(c: Candidate) -> Markup:
     rows = Markup("").join(
         Markup('<tr><th scope="row">{}</th>{}</tr>').format(
             _safe(first),
-            Markup("").join(Markup("<td>{}</td>").format(_safe(figure)) for figure in rest),
+            Markup("").join(Markup("<td>{}</td>").format(_safe(cell)) for cell in rest),
         )
         for first, *rest in map(_row, c.figures)
     )

@@ -11,16 +11,19 @@ from judgeaudit.core.terminal import plain
 from judgeaudit.watch.deciding import Check
 from judgeaudit.watch.gating import GateResult
 
-__all__ = ["json_lines", "junit", "prometheus", "told", "workflow_commands"]
+__all__ = ["LONGEST", "json_lines", "junit", "prometheus", "told", "workflow_commands"]
 
 _ODD: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+LONGEST: Final = 4000
+"""Longest text of a report in characters; what is cut is marked. JSON lines have the whole."""
+
 _LEVEL: Final = {"fail": "error", "inconclusive": "warning"}
 _STATES: Final = ("pass", "fail", "inconclusive", "broken")
 
 
 def _xml(text: str) -> str:
     """Drop what XML 1.0 cannot hold."""
-    return _ODD.sub("?", plain(text))
+    return _ODD.sub("?", plain(text, limit=LONGEST))
 
 
 def junit(found: GateResult) -> str:
@@ -81,7 +84,7 @@ def workflow_commands(found: GateResult) -> str:
 
 def _message(text: str) -> str:
     # every kind of line end, U+2028 too
-    return "%0A".join(plain(text).replace("%", "%25").splitlines())
+    return "%0A".join(plain(text, limit=LONGEST).replace("%", "%25").splitlines())
 
 
 def _property(text: str) -> str:
@@ -98,7 +101,7 @@ def json_lines(found: GateResult) -> str:
 
 
 def _label(text: str) -> str:
-    text = " ".join(plain(text).splitlines())
+    text = " ".join(plain(text, limit=LONGEST).splitlines())
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from judgeaudit.core.terminal import plain
 from judgeaudit.core.toml_lines import KeyPath, line_of, lines_of
 from judgeaudit.watch.deciding import Check
 from judgeaudit.watch.gating import GateResult
-from judgeaudit.watch.outputs import told
+from judgeaudit.watch.outputs import LONGEST, told
 
 __all__ = ["sarif"]
 
@@ -53,7 +54,7 @@ def sarif(found: GateResult, config: Path | None = None) -> str:
                     "ruleId": rule["id"],
                     "ruleIndex": known.index(rule["id"]),
                     "level": _LEVEL[check.outcome],
-                    "message": {"text": plain(f"{check.outcome}: {told(check)}")},
+                    "message": {"text": plain(f"{check.outcome}: {told(check)}", limit=LONGEST)},
                     "locations": [_at(place, line_of(lines, key))],
                     # one bar is one alert, however its figures move from night to night
                     "partialFingerprints": {"judgeauditBar/v1": _print(check)},
@@ -68,7 +69,7 @@ def sarif(found: GateResult, config: Path | None = None) -> str:
                 "ruleId": _BROKEN,
                 "ruleIndex": len(rules) - 1,
                 "level": "error",
-                "message": {"text": plain(found.sentence)},
+                "message": {"text": plain(found.sentence, limit=LONGEST)},
                 "locations": [_at(place, 1 if lines else None)],
                 "properties": {"outcome": "broken"},
             }
@@ -94,7 +95,7 @@ def _keys(checks: tuple[Check, ...]) -> list[KeyPath]:
 
 
 def _rule(check: Check) -> dict[str, Any]:
-    name = plain(check.name)
+    name = plain(check.name, limit=200)
     said = {
         "bar": f"A bar on {name}.",
         "regression": f"{name} must not have become worse since the baseline.",
@@ -123,5 +124,7 @@ def _uri(path: Path) -> dict[str, str]:
     """Return a place relative to the current folder, or its address if it lies elsewhere."""
     whole, here = path.resolve(), Path.cwd()
     if whole.is_relative_to(here):
-        return {"uri": quote(whole.relative_to(here).as_posix()), "uriBaseId": "%SRCROOT%"}
+        # as bytes: a name need not be UTF-8
+        name = os.fsencode(whole.relative_to(here).as_posix())
+        return {"uri": quote(name), "uriBaseId": "%SRCROOT%"}
     return {"uri": whole.as_uri()}

@@ -26,6 +26,8 @@ __all__ = [
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
+_LONGEST: Final = 4000
+
 _WORDS: Final = {
     "verdicts_moved": "base verdicts moved",
     "difference_unsafe": "UNSAFE verdicts",
@@ -237,9 +239,9 @@ def page(
     md: bool,
 ) -> str:
     """Lay out what was found: a sentence, a table, a list, and what to know of it."""
-    said = plain(said)
-    clean = table[0], [[plain(c) for c in row] for row in table[1]]
-    name, lines = listed[0], [plain(x) for x in listed[1]]
+    said = plain(said, limit=_LONGEST)
+    clean = table[0], [[plain(c, limit=_LONGEST) for c in row] for row in table[1]]
+    name, lines = listed[0], [plain(x, limit=_LONGEST) for x in listed[1]]
     rows = markdown(clean) if md else _text(clean)
     mark = "- " if md else "  "
     shown = [f"{mark}{_cell(x) if md else x}" for x in lines]
@@ -248,5 +250,5 @@ def page(
         parts.append(rows)
     if shown:
         parts.append([f"**{name}**", "", *shown] if md else [f"{name}:", *shown])
-    parts.append([plain(t) for t in tail])
+    parts.append([plain(t, limit=_LONGEST) for t in tail])
     return "\n\n".join("\n".join(p) for p in parts)
