@@ -94,7 +94,7 @@ def test_two_raters_as_a_run(annotations, tmp_path):
     same = np.mean([len(set(r.split(",")[1:3])) == 1 for r in rows[1:]])
     assert pytest.approx(same) == observed.value
     page = cards.to_html(audit.card(made.folder))
-    assert "Agreement with labels and raters" in page
+    assert "Agreement with the labels" in page
     assert "Where people differ" in page
     with Ledger.open_readonly(made.folder / "ledger.sqlite") as view:
         assert ("rater",) == view.table().raters

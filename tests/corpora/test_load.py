@@ -16,7 +16,7 @@ from judgeaudit.corpora._clusters import draw
 def test_the_known_corpora_are_found_and_an_unknown_one_lists_them():
     transcripts = ["anthropic_messages", "openai_chat", "openai_responses", "otel_spans"]
     assert (
-        sorted(["assebench", "jsonl", "rjudge", "sample", "transcripts", *transcripts])
+        sorted(["assebench", "inspect", "jsonl", "rjudge", "sample", "transcripts", *transcripts])
         == CORPORA.names()
     )
     with pytest.raises(ConfigError, match="unknown corpus 'rjugde'; did you mean 'rjudge'"):
