@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from attack_world import PLANTED, Planted, summary, tried
+from chaos_world import LONG
 
 by_name = {of.name: of for of in PLANTED}
 
@@ -46,11 +47,11 @@ def test_a_constant_judge_gains_exactly_nothing():
 @pytest.mark.parametrize("objective", ["excess", "tpr"])
 @pytest.mark.parametrize("of", PLANTED, ids=lambda of: of.name)
 def test_the_held_out_gain_is_unbiased_and_its_interval_covers(of: Planted, objective):
-    """The whole search, mixtures too."""
-    s = summary([tried(of, objective, seed) for seed in range(400)])
+    """The whole search, mixtures too; JUDGEAUDIT_SLOW=full tries 400 seeds, the short form 25."""
+    s = summary([tried(of, objective, seed) for seed in range(400 if LONG else 25)])
     assert abs(s.bias) <= FAR * s.error
-    assert s.coverage >= 0.93
-    if of.name == "jitter only":
+    assert s.coverage >= (0.93 if LONG else 0.76)
+    if of.name == "jitter only" and LONG:
         assert s.naive_bias > 0.02
         assert s.naive_bias > FAR * s.naive_error
     if of.name.startswith("brittle"):
@@ -58,6 +59,7 @@ def test_the_held_out_gain_is_unbiased_and_its_interval_covers(of: Planted, obje
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not LONG, reason="a share over 100 seeds: JUDGEAUDIT_SLOW=full")
 def test_mixing_finds_a_part_that_moves_more_than_any_rewrite():
     of = by_name["more brittle to a part of one"]
     most = 0.25 * 0.7  # what a whole rewrite gains

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from chaos_world import LONG
 from localise_world import PLANTED, named, tried
 
 CALLS = 1000
+SEEDS = 100 if LONG else 6
 
 
 @pytest.mark.parametrize("of", [PLANTED[k] for k in (5, 13)], ids=str)
@@ -27,5 +29,6 @@ def test_a_budget_that_ends_names_nothing_wrong_and_says_what_was_left():
 @pytest.mark.slow
 @pytest.mark.parametrize("of", PLANTED, ids=str)
 def test_of_a_hundred_seeds_at_least_95_name_it_exactly(of):
-    right = sum(named(tried(of, seed, CALLS)[0]) == of.causes for seed in range(100))
-    assert right >= 95
+    """JUDGEAUDIT_SLOW=full tries a hundred; the short form six, of which one may fail."""
+    right = sum(named(tried(of, seed, CALLS)[0]) == of.causes for seed in range(SEEDS))
+    assert right >= (95 if LONG else SEEDS - 1)
