@@ -18,7 +18,7 @@ NEEDED = ("sphinx", "myst_parser", "furo")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
 pytestmark = [
     pytest.mark.slow,
-    # seven minutes of a busy machine: every page is looked at six times
+    # every page is looked at six times: a quarter of an hour of a busy machine
     pytest.mark.timeout(1800),
     pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (set CHROMIUM)"),
     pytest.mark.skipif(bool(MISSING), reason=f"{MISSING} not installed (extra `docs`)"),
