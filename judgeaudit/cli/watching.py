@@ -197,10 +197,10 @@ def _rehearse(
 @history.command("add")
 def _add(run: _Run, *, store: _Store) -> None:
     """Add a run as a night; the first one's items become the anchors, and it the baseline."""
+    from judgeaudit.watch.keeping import lasting
     from judgeaudit.watch.sides import load
-    from judgeaudit.watch.store import History
 
-    number = History(store).add(load(run))
+    number = lasting(store).add(load(run))
     typer.echo(f"night {number}")
 
 
@@ -251,18 +251,18 @@ def _pin(
     note: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
     """Make a night the baseline; monitoring begins anew with it."""
-    from judgeaudit.watch.store import History
+    from judgeaudit.watch.keeping import lasting
 
-    History(store).pin(night, note)
+    lasting(store).pin(night, note)
     typer.echo(f"night {night} is the baseline")
 
 
 @history.command("expire")
 def _expire(*, store: _Store) -> None:
     """End the baseline; until another is pinned nothing is decided."""
-    from judgeaudit.watch.store import History
+    from judgeaudit.watch.keeping import lasting
 
-    History(store).expire()
+    lasting(store).expire()
     typer.echo("no baseline is pinned")
 
 

@@ -1,0 +1,70 @@
+"""What a night may not lose or spoil: its verdict, its store, the baseline's folder, its anchors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from watch_world import cli, imported
+
+from judgeaudit.core.errors import ConfigError, JudgeAuditError
+from judgeaudit.watch import History
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A baseline, and anchors frozen of it."""
+    home = tmp_path_factory.mktemp("kept")
+    done = cli(
+        *("audit", "--judge", "scripted:quiet", "--preset", "quick"),
+        *("--out", home / "base", "--quiet"),
+    )
+    assert 0 == done.exit_code, done.output
+    done = cli("nightly", "freeze", home / "base", "--anchors", home / "a.json", "--drift", 0.4)
+    assert 0 == done.exit_code, done.output
+    return home
+
+
+def night(home, out, *more, judge="scripted:quiet"):
+    frozen = ("--anchors", home / "a.json", "--out", out)
+    return cli("nightly", "run", *frozen, "--judge", judge, "--quiet", *more)
+
+
+@pytest.mark.parametrize("store", ["http://127.0.0.1:9/x", "/dev/null/x", "memory://x"])
+def test_a_store_that_cannot_be_used_is_refused_before_the_first_call(home, tmp_path, store):
+    done = night(home, tmp_path / "night", "--store", store)
+    assert isinstance(done.exception, JudgeAuditError)
+    assert 2 == done.exception.exit_code
+    assert store in str(done.exception)
+    assert done.exception.mend
+    assert not (tmp_path / "night").exists()
+
+
+def test_a_damaged_store_is_refused_and_a_good_one_left_as_it_is(home, tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "history.sqlite").write_text("no database, " * 99)
+    done = night(home, tmp_path / "night", "--store", tmp_path / "bad")
+    assert isinstance(done.exception, JudgeAuditError)
+    assert not (tmp_path / "night").exists()
+
+
+@pytest.mark.parametrize("judge", ["scripted:quiet", "scripted:noisy"])
+def test_a_verdict_is_printed_though_the_store_then_refuses_it(home, tmp_path, judge):
+    """The store is of other items: readable and writable, and yet it cannot take the night."""
+    other = imported(tmp_path / "other", {"x": "SS", "y": "UU"}, {"x": "SAFE", "y": "UNSAFE"})
+    store = tmp_path / "store"
+    assert 0 == cli("history", "add", other, "--store", store).exit_code
+    done = night(home, tmp_path / "night", "--store", store, judge=judge)
+    outcome = json.loads((tmp_path / "night" / "night.json").read_text())["outcome"]
+    assert done.stdout.startswith(f"{outcome}: ")
+    assert (1 if outcome == "fail" else 3) == done.exit_code
+    (line,) = done.stderr.strip().splitlines()
+    assert "the night was not added to" in line
+    assert line.endswith("nothing is asked twice")
+    assert 1 == len(History(store).nights())
+
+
+def test_memory_is_no_store_for_a_command(home):
+    done = cli("history", "add", home / "base", "--store", "memory://x")
+    assert isinstance(done.exception, ConfigError)
+    assert "would end with this command" in str(done.exception)
