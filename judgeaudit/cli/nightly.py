@@ -57,11 +57,14 @@ def _freeze(
 
     As many as the wanted power needs, by simulation on the run's own items.
     """
+    from judgeaudit.cli._reports_paths import distinct, inputs_of, writable
     from judgeaudit.watch.anchors import freeze, written
     from judgeaudit.watch.keeping import ready
     from judgeaudit.watch.sides import load
     from judgeaudit.watch.thrift_words import of_anchors
 
+    writable("--anchors", anchors)
+    distinct({"--anchors": anchors}, inputs_of(run))
     history = None if store is None else ready(store)
     made = freeze(run, drift=drift, power=power, alpha=alpha, calls=calls, items=items)
     anchors.write_text(written(made) + "\n", encoding="utf-8")
@@ -151,13 +154,13 @@ def _added(history: History, folder: Path, keys: tuple[str, ...]) -> list[str]:
     from judgeaudit.core.errors import JudgeAuditError
     from judgeaudit.watch.night import look_folder
     from judgeaudit.watch.sides import load
-    from judgeaudit.watch.store import AlreadyThere
+    from judgeaudit.watch.store import AlreadyThereError
 
     store = history.where
     try:
         # of every night the same calls, whatever they led to: only so is the history's test exact
         number = history.add(load(look_folder(folder, 0)), only=keys, nightly=True)
-    except AlreadyThere as there:
+    except AlreadyThereError as there:
         _out.aside(f"not added to {store}: {there}")
     except (JudgeAuditError, OSError) as error:
         said = f"the night was not added to {store}: {error}"

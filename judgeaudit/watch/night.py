@@ -51,6 +51,7 @@ def ask(
     """
     from judgeaudit.preparing import load_corpus
 
+    _own_folder(anchors, out)
     there = {
         i.key
         for i in load_corpus(spec.model_copy(update={"limit": None, "only_items": None})).items
@@ -86,6 +87,19 @@ def ask(
         if night.seen[-1].outcome != "undecided" or any(r.moved for r in night.reworded):
             break
     return night.ended(*_verdict(anchors, night.seen, night.reworded))
+
+
+def _own_folder(anchors: Anchors, out: Path) -> None:
+    """Refuse a folder that is another run's, or no folder: a night has one of its own."""
+    mend = "Give the night a folder of its own, --out nights/today"
+    baseline = Path(anchors.baseline)
+    of_baseline = baseline if baseline.is_dir() else baseline.parent
+    if (out / audit.LEDGER).exists() or (
+        out.is_dir() and of_baseline.is_dir() and baseline.exists() and out.samefile(of_baseline)
+    ):
+        raise ConfigError("holds a run, which is no night", where=str(out), mend=mend)
+    if out.exists() and not out.is_dir():
+        raise ConfigError("is a file, not a folder", where=str(out), mend=mend)
 
 
 @dataclass

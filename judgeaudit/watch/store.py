@@ -24,7 +24,7 @@ from judgeaudit.watch.objects import Objects, is_address, unique
 from judgeaudit.watch.packing import now, packed
 from judgeaudit.watch.sides import Side
 
-__all__ = ["FILE", "AlreadyThere", "Baseline", "History", "Night"]
+__all__ = ["FILE", "AlreadyThereError", "Baseline", "History", "Night"]
 
 FILE: Final = "history.sqlite"
 _VERSION: Final = "1"
@@ -97,7 +97,7 @@ class Baseline:
     note: str
 
 
-class AlreadyThere(ConfigError):
+class AlreadyThereError(ConfigError):
     """The run is a night of this history already."""
 
 
@@ -307,7 +307,7 @@ def _insert(db: sqlite3.Connection, night: dict[str, Any]) -> int:
     head = night["ledger_head"]
     again = db.execute("SELECT id FROM nights WHERE ledger_head = ?", (head,)).fetchone()
     if again is not None:
-        raise AlreadyThere(f"is night {again[0]} already", where=night["run"])
+        raise AlreadyThereError(f"is night {again[0]} already", where=night["run"])
     anchors = _anchors(db, night)
     number = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM nights").fetchone()[0])
     told = (night["ended"], night["added"], night["run"], night["ledger_sha256"], head)

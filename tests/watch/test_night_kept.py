@@ -68,3 +68,14 @@ def test_memory_is_no_store_for_a_command(home):
     done = cli("history", "add", home / "base", "--store", "memory://x")
     assert isinstance(done.exception, ConfigError)
     assert "would end with this command" in str(done.exception)
+
+
+def test_a_night_has_a_folder_of_its_own(home, tmp_path):
+    before = sorted(p.name for p in (home / "base").iterdir())
+    other = imported(tmp_path / "other", {"x": "SS"}, {"x": "SAFE"})
+    for folder in (home / "base", other):
+        done = night(home, folder)
+        assert isinstance(done.exception, ConfigError)
+        assert "holds a run, which is no night" in str(done.exception)
+    assert before == sorted(p.name for p in (home / "base").iterdir())
+    assert "is a file, not a folder" in str(night(home, home / "a.json").exception)
