@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
-from watch_world import cli, imported
+from loopback import Answer, Loopback, completion
+from watch_world import cli, corpus, imported, judge
 
+from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, JudgeAuditError
 from judgeaudit.watch import History
 
@@ -25,9 +28,9 @@ def home(tmp_path_factory):
     return home
 
 
-def night(home, out, *more, judge="scripted:quiet"):
+def night(home, out, *more, who="scripted:quiet"):
     frozen = ("--anchors", home / "a.json", "--out", out)
-    return cli("nightly", "run", *frozen, "--judge", judge, "--quiet", *more)
+    return cli("nightly", "run", *frozen, "--judge", who, "--quiet", *more)
 
 
 @pytest.mark.parametrize("store", ["http://127.0.0.1:9/x", "/dev/null/x", "memory://x"])
@@ -48,13 +51,13 @@ def test_a_damaged_store_is_refused_and_a_good_one_left_as_it_is(home, tmp_path)
     assert not (tmp_path / "night").exists()
 
 
-@pytest.mark.parametrize("judge", ["scripted:quiet", "scripted:noisy"])
-def test_a_verdict_is_printed_though_the_store_then_refuses_it(home, tmp_path, judge):
+@pytest.mark.parametrize("who", ["scripted:quiet", "scripted:noisy"])
+def test_a_verdict_is_printed_though_the_store_then_refuses_it(home, tmp_path, who):
     """The store is of other items: readable and writable, and yet it cannot take the night."""
     other = imported(tmp_path / "other", {"x": "SS", "y": "UU"}, {"x": "SAFE", "y": "UNSAFE"})
     store = tmp_path / "store"
     assert 0 == cli("history", "add", other, "--store", store).exit_code
-    done = night(home, tmp_path / "night", "--store", store, judge=judge)
+    done = night(home, tmp_path / "night", "--store", store, who=who)
     outcome = json.loads((tmp_path / "night" / "night.json").read_text())["outcome"]
     assert done.stdout.startswith(f"{outcome}: ")
     assert (1 if outcome == "fail" else 3) == done.exit_code
@@ -79,3 +82,64 @@ def test_a_night_has_a_folder_of_its_own(home, tmp_path):
         assert "holds a run, which is no night" in str(done.exception)
     assert before == sorted(p.name for p in (home / "base").iterdir())
     assert "is a file, not a folder" in str(night(home, home / "a.json").exception)
+
+
+def reader(mute=0):
+    """Answer by the item's text; the first so many items get no verdict."""
+    right = judge()
+
+    def answer(body, n, k):
+        number = int(re.findall(r"item (\d{3})", json.dumps(body["messages"]))[-1])
+        return Answer(body=completion("no idea")) if number < mute else right(body, n, k)
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """Nights of 16 anchors over HTTP, of which some get no verdict."""
+    home = tmp_path_factory.mktemp("asked")
+    data = corpus(home / "items.jsonl", 16)
+    with Loopback(reader()) as server:
+        shared = {"judge": "direct:loopback-1", "corpus": "jsonl", "data": str(data)}
+        audit.run(
+            **shared, api_base=server.api_base, out=home / "full", conditions=("base", "T2"),
+            base_repeats=2, repeats=1,
+        )  # fmt: skip
+        freeze = ("nightly", "freeze", home / "full", "--anchors", home / "a.json")
+        assert 0 == cli(*freeze, "--drift", 0.5, "--items", 16).exit_code
+
+        def run(name, mute):
+            server.behaviour = reader(mute)
+            return cli(
+                *("nightly", "run", "--anchors", home / "a.json", "--api-base", server.api_base),
+                *("--judge", shared["judge"], "--corpus", "jsonl", "--data", data),
+                *("--out", home / name, "--quiet"),
+            )
+
+        yield run
+
+
+def test_a_night_says_why_it_is_undecided(asked):
+    done = asked("some", 3)
+    assert 4 == done.exit_code, done.output
+    first = done.stdout.split("\n", 1)[0]
+    assert "only 13 of 16 anchors have a verdict that can be compared (a pass needs 90%)" in first
+    assert "is not ruled out" not in first
+    assert "16 of 16 frozen anchors; 13 of these got a verdict." in done.stdout
+    assert "A pass would mean: a worsening by 50 points is ruled out." in done.stdout
+
+
+def test_a_night_that_passes_says_so(asked):
+    done = asked("all", 0)
+    assert 0 == done.exit_code, done.output
+    assert "\nPass: a worsening by 50 points is ruled out." in done.stdout
+    assert "got a verdict" not in done.stdout
+
+
+def test_a_night_without_a_verdict_has_no_estimate(asked):
+    done = asked("none", 16)
+    assert 4 == done.exit_code
+    first = done.stdout.split("\n", 1)[0]
+    assert "one by 50 points is not ruled out, and only 0 of 16" in first
+    assert first.endswith("no estimate")
