@@ -12,6 +12,7 @@ from watch_world import cli, corpus, imported, judge
 from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, JudgeAuditError
 from judgeaudit.watch import History
+from judgeaudit.watch.anchors import read_anchors
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +144,22 @@ def test_a_night_without_a_verdict_has_no_estimate(asked):
     first = done.stdout.split("\n", 1)[0]
     assert "one by 50 points is not ruled out, and only 0 of 16" in first
     assert first.endswith("no estimate")
+
+
+def test_anchors_that_were_edited_are_refused(home, tmp_path):
+    body = json.loads((home / "a.json").read_text())
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(dict(reversed(body.items()))))
+    assert read_anchors(path) == read_anchors(home / "a.json"), "order and spacing are no change"
+    edits = [body | {"drift": 0.01}, body | {"anchors": body["anchors"][1:]}, body | {"more": 1}]
+    unsealed = {k: v for k, v in body.items() if k != "sha256"}
+    for edit, said in [(e, "was changed since it was frozen") for e in edits] + [
+        (unsealed, "has no 'sha256' of itself")
+    ]:
+        path.write_text(json.dumps(edit))
+        with pytest.raises(ConfigError, match=said) as refused:
+            read_anchors(path)
+        assert "nightly freeze" in refused.value.mend
+    path.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(ConfigError, match="holds no frozen anchors"):
+        read_anchors(path)
