@@ -54,11 +54,39 @@ class Reports:
         from judgeaudit.core.errors import ConfigError
         from judgeaudit.watch.webhook import target_of
 
+        if self.webhook is not None and not self.webhook.strip():
+            raise ConfigError(
+                "--webhook is empty",
+                mend="Give an address, env:NAME or a file, or leave it out",
+            )
         if self.webhook is None:
             if self.token_env is not None:
                 raise ConfigError("--webhook-token-env goes with --webhook URL")
             return None
         return target_of(self.webhook, self.token_env)
+
+    def check(self, target: Target | None, *inputs: Path | None) -> None:
+        """Refuse files that would replace each other, or what is read.
+
+        Raises
+        ------
+        ConfigError
+            Before anything is decided.
+        """
+        from judgeaudit.cli._reports_paths import distinct, inputs_of
+
+        named = {
+            "--junit": self.junit,
+            "--sarif": self.sarif,
+            "--jsonl": self.jsonl,
+            "--prometheus": self.prometheus,
+            "--markdown": self.markdown,
+            "--webhook": self._file(target),
+        }
+        distinct(named, inputs_of(*inputs, self.config))
+
+    def _file(self, target: Target | None) -> Path | None:
+        return Path(self.webhook) if self.webhook is not None and target is None else None
 
     def write(self, found: GateResult, target: Target | None) -> list[str]:
         """Write each, whatever became of the others; return a line a file that is not there."""
@@ -66,7 +94,7 @@ class Reports:
         from judgeaudit.watch.sarif import sarif
         from judgeaudit.watch.words import of_gate
 
-        file = Path(self.webhook) if self.webhook is not None and target is None else None
+        file = self._file(target)
         wanted: tuple[tuple[Path | None, Callable[[], str]], ...] = (
             (self.junit, lambda: outputs.junit(found)),
             (self.jsonl, lambda: outputs.json_lines(found)),

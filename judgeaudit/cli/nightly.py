@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judgeaudit.cli import _out
+
+if TYPE_CHECKING:
+    from judgeaudit.watch.store import History
 
 __all__ = ["add_to"]
 
@@ -54,16 +57,20 @@ def _freeze(
 
     As many as the wanted power needs, by simulation on the run's own items.
     """
+    from judgeaudit.cli._reports_paths import distinct, inputs_of, writable
     from judgeaudit.watch.anchors import freeze, written
+    from judgeaudit.watch.keeping import ready
     from judgeaudit.watch.sides import load
-    from judgeaudit.watch.store import History
     from judgeaudit.watch.thrift_words import of_anchors
 
+    writable("--anchors", anchors)
+    distinct({"--anchors": anchors}, inputs_of(run))
+    history = None if store is None else ready(store)
     made = freeze(run, drift=drift, power=power, alpha=alpha, calls=calls, items=items)
     anchors.write_text(written(made) + "\n", encoding="utf-8")
-    if store is not None:
+    if history is not None:
         first = made.keys[: made.ends[0]]
-        History(store).add(load(run), only=first, nightly=True)
+        history.add(load(run), only=first, nightly=True)
     if as_json:
         typer.echo(written(made))
     else:
@@ -110,31 +117,54 @@ def _run(
     flags["out"] = None
     from judgeaudit.cli._chosen import chosen
     from judgeaudit.core.clock import now_utc
+    from judgeaudit.core.terminal import plain
     from judgeaudit.watch.anchors import read_anchors, written
+    from judgeaudit.watch.keeping import ready
     from judgeaudit.watch.night import ask
     from judgeaudit.watch.thrift_words import of_night
 
     frozen, spec = read_anchors(anchors), chosen(flags)
+    # before the first call: a night is paid for
+    history = None if store is None else ready(store)
     folder = out or Path("nights") / now_utc()[:10]
     found = ask(frozen, spec, folder, show="quiet" if quiet else "auto")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "night.json").write_text(written(found) + "\n", encoding="utf-8")
-    text = written(found) if as_json else of_night(found, md=md)
-    if store is not None and found.outcome in {"pass", "fail", "inconclusive"} and found.looks:
-        aside = _added(store, folder, frozen.keys[: frozen.ends[0]])
-        _out.aside(aside)
-    _out.conclude(text, found.exit_code)
+    # the verdict first: no file and no store may keep it from being read
+    _out.say(written(found) if as_json else of_night(found, md=md))
+    troubles = _saved(folder / "night.json", written(found) + "\n")
+    if history is not None and found.outcome in {"pass", "fail", "inconclusive"} and found.looks:
+        troubles += _added(history, folder, frozen.keys[: frozen.ends[0]])
+    for said in troubles:
+        _out.aside(f"judgeaudit: {plain(said)}")
+    # a change is never hidden by a store that failed; a night that is not kept is never a pass
+    kept = {"fail", "broken", "interrupted"}
+    raise typer.Exit(3 if troubles and found.outcome not in kept else found.exit_code)
 
 
-def _added(store: str, folder: Path, keys: tuple[str, ...]) -> str:
-    from judgeaudit.core.errors import ConfigError
+def _saved(path: Path, text: str) -> list[str]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        said = f"{path}: cannot be written ({error.strerror or error})"
+        return [f"{said}. Give the same command again: nothing is asked twice"]
+    return []
+
+
+def _added(history: History, folder: Path, keys: tuple[str, ...]) -> list[str]:
+    from judgeaudit.core.errors import JudgeAuditError
     from judgeaudit.watch.night import look_folder
     from judgeaudit.watch.sides import load
-    from judgeaudit.watch.store import History
+    from judgeaudit.watch.store import AlreadyThereError
 
+    store = history.where
     try:
         # of every night the same calls, whatever they led to: only so is the history's test exact
-        number = History(store).add(load(look_folder(folder, 0)), only=keys, nightly=True)
-    except ConfigError as refused:
-        return f"not added to {store}: {refused}"
-    return f"night {number} of {store}"
+        number = history.add(load(look_folder(folder, 0)), only=keys, nightly=True)
+    except AlreadyThereError as there:
+        _out.aside(f"not added to {store}: {there}")
+    except (JudgeAuditError, OSError) as error:
+        said = f"the night was not added to {store}: {error}"
+        return [f"{said}. Mend it and give the same command: nothing is asked twice"]
+    else:
+        _out.aside(f"night {number} of {store}")
+    return []

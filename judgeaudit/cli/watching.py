@@ -150,6 +150,7 @@ def _gate(
         github=github,
     )
     target = reports.target()
+    reports.check(target, run, baseline)
     rules = read_rules(config, baseline=baseline is not None)
     found = gate(run or Path(), rules, baseline=baseline)
     # the verdict first: no file and no receiver may keep it from being read
@@ -197,10 +198,10 @@ def _rehearse(
 @history.command("add")
 def _add(run: _Run, *, store: _Store) -> None:
     """Add a run as a night; the first one's items become the anchors, and it the baseline."""
+    from judgeaudit.watch.keeping import lasting
     from judgeaudit.watch.sides import load
-    from judgeaudit.watch.store import History
 
-    number = History(store).add(load(run))
+    number = lasting(store).add(load(run))
     typer.echo(f"night {number}")
 
 
@@ -251,18 +252,18 @@ def _pin(
     note: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
     """Make a night the baseline; monitoring begins anew with it."""
-    from judgeaudit.watch.store import History
+    from judgeaudit.watch.keeping import lasting
 
-    History(store).pin(night, note)
+    lasting(store).pin(night, note)
     typer.echo(f"night {night} is the baseline")
 
 
 @history.command("expire")
 def _expire(*, store: _Store) -> None:
     """End the baseline; until another is pinned nothing is decided."""
-    from judgeaudit.watch.store import History
+    from judgeaudit.watch.keeping import lasting
 
-    History(store).expire()
+    lasting(store).expire()
     typer.echo("no baseline is pinned")
 
 
@@ -319,13 +320,19 @@ def _page(
     alpha: _Alpha = 0.05,
 ) -> None:
     """Draw a history: evidence, confidence sequence, rates, alarms, baselines, and what changed."""
+    from judgeaudit.cli._reports_paths import distinct, writable
     from judgeaudit.core.errors import ConfigError
     from judgeaudit.watch import trend
     from judgeaudit.watch.store import History
 
     if out is None and svg is None and csv is None:
         raise ConfigError("nothing to write", mend="Give -o trend.html, --svg FILE or --csv FILE")
-    told = trend.tell(History(store), alpha=alpha)
+    kept = History(store)
+    outputs = {"-o": out, "--svg": svg, "--csv": csv}
+    for option, path in outputs.items():
+        writable(option, path)
+    distinct(outputs, [kept.path])
+    told = trend.tell(kept, alpha=alpha)
     if out is not None:
         _saved(out, trend.to_html(told, title=title))
     if svg is not None:
@@ -335,5 +342,14 @@ def _page(
 
 
 def _saved(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    from judgeaudit.core.errors import DiskError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DiskError(
+            f"cannot be written ({error.strerror or error})",
+            where=str(path),
+            mend="Give a file that can be written",
+        ) from error
     typer.echo(f"written to {path}")

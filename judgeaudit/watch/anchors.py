@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from judgeaudit.watch.sides import Side, load
 __all__ = ["Anchor", "Anchors", "facts_of", "freeze", "prompts_of", "read_anchors", "written"]
 
 _LAYOUT: Final = "judgeaudit anchors 1"
+_SEAL: Final = "sha256"
 _SIZES: Final = (
     *(20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 160, 190, 230, 280, 340, 400, 500, 600),
     *(750, 900, 1100, 1400, 1700, 2100, 2500),
@@ -337,8 +339,31 @@ def facts_of(side: Side) -> dict[str, Any]:
 
 
 def written(record: Record) -> str:
-    """Write a record as JSON; a key that UTF-8 cannot hold is escaped."""
-    return json.dumps(record.model_dump(), indent=1)
+    """Write a record as JSON; a key that UTF-8 cannot hold is escaped. Anchors carry a seal."""
+    body = record.model_dump()
+    if isinstance(record, Anchors):
+        body[_SEAL] = _sealed(json.loads(json.dumps(body)))
+    return json.dumps(body, indent=1)
+
+
+def _sealed(body: Mapping[str, Any]) -> str:
+    """Hash all other fields, whatever their order and spacing in the file."""
+    rest = {k: v for k, v in body.items() if k != _SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _unsealed(body: object, path: Path) -> object:
+    """Return what the seal closes; refuse a design that was changed since it was frozen."""
+    if not isinstance(body, dict) or "anchors" not in body:
+        return body
+    if body.get(_SEAL) != _sealed(body):
+        said = "was changed since it was frozen" if _SEAL in body else f"has no {_SEAL!r} of itself"
+        raise ConfigError(
+            f"{said}, so its error rates hold no longer",
+            where=str(path),
+            mend=f"judgeaudit nightly freeze RUN --anchors {path}",
+        )
+    return {k: v for k, v in body.items() if k != _SEAL}
 
 
 def read_anchors(path: Path) -> Anchors:
@@ -347,10 +372,10 @@ def read_anchors(path: Path) -> Anchors:
     Raises
     ------
     ConfigError
-        If there is none, or the file is something else.
+        If there is none, it was changed by hand, or the file is something else.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes()
     except OSError as error:
         raise ConfigError(
             f"cannot be read ({error.strerror or error})",
@@ -358,7 +383,7 @@ def read_anchors(path: Path) -> Anchors:
             mend=f"judgeaudit nightly freeze RUN --anchors {path}",
         ) from error
     try:
-        made = Anchors.model_validate(json.loads(text))
+        made = Anchors.model_validate(_unsealed(json.loads(text), path))
     except ValueError as error:
         said = f"{error.error_count()} faults" if isinstance(error, ValidationError) else error
         raise ConfigError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from judgeaudit.watch.night_result import Asked, Ending, LookSeen, NightResult, 
 from judgeaudit.watch.sides import Side, load
 
 __all__ = ["ask", "look_folder"]
+
+_COMPARED: Final = 0.9
+"""Share of the anchors that must be comparable; below it nothing passes."""
 
 
 def look_folder(out: Path, k: int) -> Path:
@@ -51,6 +54,7 @@ def ask(
     """
     from judgeaudit.preparing import load_corpus
 
+    _own_folder(anchors, out)
     there = {
         i.key
         for i in load_corpus(spec.model_copy(update={"limit": None, "only_items": None})).items
@@ -88,6 +92,19 @@ def ask(
     return night.ended(*_verdict(anchors, night.seen, night.reworded))
 
 
+def _own_folder(anchors: Anchors, out: Path) -> None:
+    """Refuse a folder that is another run's, or no folder: a night has one of its own."""
+    mend = "Give the night a folder of its own, --out nights/today"
+    baseline = Path(anchors.baseline)
+    of_baseline = baseline if baseline.is_dir() else baseline.parent
+    if (out / audit.LEDGER).exists() or (
+        out.is_dir() and of_baseline.is_dir() and baseline.exists() and out.samefile(of_baseline)
+    ):
+        raise ConfigError("holds a run, which is no night", where=str(out), mend=mend)
+    if out.exists() and not out.is_dir():
+        raise ConfigError("is a file, not a folder", where=str(out), mend=mend)
+
+
 @dataclass
 class _Night:
     """What is known of a night so far."""
@@ -114,6 +131,7 @@ class _Night:
             asked=Asked(
                 calls=sum(s.facts.n_answered for s in sides),
                 anchors=sum(s.verdicts.n_items for s in sides),
+                with_verdict=sum(int((s.verdicts.counts("base").valid > 0).sum()) for s in sides),
                 frozen=len(self.anchors.anchors),
                 unchanged=self.unchanged,
                 in_batches=self.spec.batch,
@@ -234,7 +252,7 @@ def _seen(anchors: Anchors, sides: list[Side], k: int, alpha: float) -> LookSeen
         last=end == anchors.ends[-1],
     )
     outcome = found.outcome
-    if outcome == "pass" and found.n_compared < 0.9 * end:
+    if outcome == "pass" and found.n_compared < _COMPARED * end:
         outcome = "undecided"
     return LookSeen(
         look=k + 1,
@@ -285,7 +303,7 @@ def _verdict(
 ) -> tuple[Literal["pass", "fail", "inconclusive"], str]:
     last = seen[-1]
     moved = [r.condition for r in reworded if r.moved]
-    size = ""
+    size = " no estimate"
     if last.worse is not None and last.low is not None and last.high is not None:
         size = (
             f" worse by {100 * last.worse:+.1f} points "
@@ -298,11 +316,29 @@ def _verdict(
             if p is not None and p <= last.alpha / 2
         ]
         shown += [f"verdicts under {', '.join(moved)} moved"] * bool(moved)
-        return "fail", f"changed: {', '.join(shown)};{size or ' no estimate'}"
+        return "fail", f"changed: {', '.join(shown)};{size}"
     drift = f"{100 * anchors.drift:g} points"
     if last.outcome == "pass":
         return "pass", f"no change is shown, and one by {drift} is ruled out:{size}"
-    return "inconclusive", f"no change is shown, but one by {drift} is not ruled out:{size}"
+    return "inconclusive", f"no change is shown, but {_undecided(anchors, last)};{size}"
+
+
+def _undecided(anchors: Anchors, last: LookSeen) -> str:
+    """Say what keeps a night from passing, and only that."""
+    asked = anchors.ends[last.look - 1]
+    few = last.anchors < _COMPARED * asked
+    short = (
+        f"only {last.anchors} of {asked} anchors have a verdict that can be compared "
+        f"(a pass needs {_COMPARED:.0%})"
+    )
+    if last.high is None or last.high >= anchors.drift:
+        said = f"one by {100 * anchors.drift:g} points is not ruled out"
+        return f"{said}, and {short}" if few else said
+    if few:
+        return short
+    ps = [p for p in (last.p_moved, last.p_worse) if p is not None]
+    hint = f" (p {min(ps):.2g})" if ps else ""
+    return f"a test hints at one{hint}, and the anchors of the later looks are gone"
 
 
 def _prompts(

@@ -62,6 +62,8 @@ class Asked(Record):
         Answered tonight.
     anchors : int
         Asked of those that are frozen.
+    with_verdict : int
+        Of these, how many got a base verdict tonight.
     unchanged : tuple of str
         Conditions whose prompts are the baseline's: not asked, their verdicts stand while base
         verdicts do.
@@ -73,6 +75,7 @@ class Asked(Record):
 
     calls: int
     anchors: int
+    with_verdict: int
     frozen: int
     unchanged: tuple[str, ...]
     in_batches: bool

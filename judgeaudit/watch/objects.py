@@ -86,6 +86,18 @@ class Objects:
             # one request on object stores, which is whole or not there
             self._fs.pipe_file(path, data)
 
+    def probe(self) -> None:
+        """Show that objects can be written, by one that no reader looks at.
+
+        Raises
+        ------
+        ConfigError, LedgerError
+            If they cannot.
+        """
+        with self._told("written"):
+            self._fs.makedirs(self._root, exist_ok=True)
+            self._fs.pipe_file(f"{self._root}/writable.json", b"{}\n")
+
     def read(self, kind: Kind) -> Iterator[dict[str, Any]]:
         """Return all objects of a kind, the oldest first.
 

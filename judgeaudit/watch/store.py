@@ -24,7 +24,7 @@ from judgeaudit.watch.objects import Objects, is_address, unique
 from judgeaudit.watch.packing import now, packed
 from judgeaudit.watch.sides import Side
 
-__all__ = ["FILE", "Baseline", "History", "Night"]
+__all__ = ["FILE", "AlreadyThereError", "Baseline", "History", "Night"]
 
 FILE: Final = "history.sqlite"
 _VERSION: Final = "1"
@@ -95,6 +95,10 @@ class Baseline:
     pinned: str
     expired: str
     note: str
+
+
+class AlreadyThereError(ConfigError):
+    """The run is a night of this history already."""
 
 
 class History:
@@ -174,6 +178,12 @@ class History:
             if mark["ledger_head"] is not None:
                 _pin(db, heads[mark["ledger_head"]], mark["at"], mark["note"])
         return db
+
+    def check(self) -> None:
+        """Show that a file that is there can be read and written; without one, do nothing."""
+        if self.path.exists():
+            with self._open(create=True):
+                pass
 
     def add(self, side: Side, *, only: Collection[str] | None = None, nightly: bool = False) -> int:
         """Add a run; the first one's items become the anchors, and its night the baseline.
@@ -297,7 +307,7 @@ def _insert(db: sqlite3.Connection, night: dict[str, Any]) -> int:
     head = night["ledger_head"]
     again = db.execute("SELECT id FROM nights WHERE ledger_head = ?", (head,)).fetchone()
     if again is not None:
-        raise ConfigError(f"is night {again[0]} already", where=night["run"])
+        raise AlreadyThereError(f"is night {again[0]} already", where=night["run"])
     anchors = _anchors(db, night)
     number = int(db.execute("SELECT coalesce(max(id), 0) + 1 FROM nights").fetchone()[0])
     told = (night["ended"], night["added"], night["run"], night["ledger_sha256"], head)

@@ -57,10 +57,12 @@ def of_night(found: NightResult, *, md: bool = False) -> str:
     a = found.asked
     price = "" if not a.cost else f", {a.cost:.4f} US dollars"
     where = f"on {a.anchors:,} of {a.frozen:,} frozen anchors"
+    short = "" if a.with_verdict == a.anchors else f"; {a.with_verdict:,} of these got a verdict"
+    means = "Pass" if found.outcome == "pass" else "A pass would mean"
     tail = [
-        f"Calls: {a.calls:,}, {where}{', in batches' if a.in_batches else ''}{price}.",
+        f"Calls: {a.calls:,}, {where}{', in batches' if a.in_batches else ''}{price}{short}.",
         f"False alarms: {found.alpha:.0%} of nights at most, all looks together.",
-        f"Pass: a worsening by {_points(found.drift)} is ruled out.",
+        f"{means}: a worsening by {_points(found.drift)} is ruled out.",
     ]
     if a.unchanged:
         kept = "stand" if found.outcome != "fail" else "NO LONGER stand: audit in full"

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from chaos_world import LONG
 
 BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -112,10 +113,11 @@ def names(built):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_axe_finds_nothing_and_every_page_fits(visit, built, scheme):
+    """JUDGEAUDIT_SLOW=full runs axe on all of them; the short form on every third."""
     v, found, alike = visit(scheme=scheme), [], 0
-    for name in names(built):
+    for n, name in enumerate(names(built)):
         alike += name.startswith(ALIKE)
-        whole = not name.startswith(ALIKE) or alike <= LOOKED_AT
+        whole = (not name.startswith(ALIKE) or alike <= LOOKED_AT) and (LONG or n % 3 == 0)
         v.open(name)
         if whole:
             v.page.evaluate(AXE)
