@@ -12,9 +12,12 @@ import sys
 import pytest
 from hardened_world import ONE, UNSAFE, Served, hardened, post, request_body
 from loopback import Loopback
+from typer.testing import CliRunner
 
-from judgeaudit.core.errors import ConfigError
+from judgeaudit.cli.main import app
+from judgeaudit.core.errors import ConfigError, LedgerError
 from judgeaudit.serving.app import Rules
+from judgeaudit.serving.log import RequestLog
 from judgeaudit.serving.running import check_rules
 
 
@@ -149,3 +152,51 @@ def test_the_verb_says_what_is_wrong(tmp_path):
     )
     assert made.returncode == 2
     assert "hardened:FILE.toml" in made.stderr
+
+
+# ---- the ledger and the token -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        b"my notes, without an end of line",
+        b"first\nsecond, cut",
+        b'{"event": "start", "judge": "x"}\n{"cut',
+        b"\n",
+        b'{"event":"start","judge":"x","previous":"',
+    ],
+    ids=range(5),
+)
+def test_a_file_that_is_no_ledger_keeps_every_byte(tmp_path, held):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(held)
+    with pytest.raises(LedgerError, match="no ledger of requests"):
+        RequestLog(path, "a" * 64)
+    assert path.read_bytes() == held
+
+
+def test_a_pipe_is_no_ledger(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LedgerError, match="no ledger of requests"):
+        RequestLog(tmp_path / "pipe", "a" * 64)
+
+
+@pytest.mark.parametrize(
+    ("more", "environment", "said"),
+    [
+        (("--token-env", "NO_SUCH_VAR"), {}, "'NO_SUCH_VAR' of the environment is not set"),
+        (("--token-env", "BLANK"), {"BLANK": "  "}, "'BLANK' of the environment is blank"),
+        (
+            (),
+            {"JUDGEAUDIT_SERVE_TOKEN": ""},
+            "'JUDGEAUDIT_SERVE_TOKEN' of the environment is blank",
+        ),
+    ],
+)
+def test_a_token_that_is_named_must_be_there(tmp_path, monkeypatch, more, environment, said):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    made = CliRunner().invoke(app, ["serve", str(tmp_path / "none.toml"), *more])
+    assert isinstance(made.exception, ConfigError)
+    assert said in str(made.exception)
