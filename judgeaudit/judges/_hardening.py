@@ -34,6 +34,7 @@ Reads = Literal["nothing", "base", "policy", "any"]
 _WORDING: Final = re.compile(r"\A(\w+)(?:/(\d{1,4}))?\Z")
 _MOST: Final = 25
 _CANONICAL: Final = "one wording that is not the incoming one, and reads "
+_AS_IT_CAME: Final = ", and wordings = ['incoming']"
 
 
 class BaseJudge(Record):

@@ -25,6 +25,7 @@ from judgeaudit.cure.hardened_chat import chat_completion, prompt_of_chat
 from judgeaudit.serving.asked import Asked, read_request
 from judgeaudit.serving.faults import FaultError, fault_of
 from judgeaudit.serving.log import RequestLog
+from judgeaudit.serving.quiet import quiet_logger
 
 __all__ = ["Endpoint", "Rules"]
 
@@ -115,7 +116,13 @@ class Endpoint:
         app.router.add_get("/v1/models/{model}", self._model)
         app.router.add_post("/v1/chat/completions", self._completions)
         self._runner = web.AppRunner(
-            app, access_log=None, keepalive_timeout=15.0, shutdown_timeout=1.0
+            app,
+            access_log=None,
+            logger=quiet_logger(),
+            # a compressed body is refused, so nothing is to be unpacked
+            auto_decompress=False,
+            keepalive_timeout=15.0,
+            shutdown_timeout=1.0,
         )
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.rules.host, self.rules.port)
@@ -155,13 +162,7 @@ class Endpoint:
             self._check(request)
             response = await handler(request)
         except web.HTTPRequestEntityTooLarge:
-            response = self._refused(
-                FaultError(
-                    413,
-                    f"the body is larger than {self.rules.most_bytes:,} bytes",
-                    code="request_too_large",
-                )
-            )
+            response = self._refused(self._too_large())
         except web.HTTPException as error:
             code = "not_found" if error.status == 404 else "method_not_allowed"
             message = f"{request.method} {request.path[:80]!r} is not served here"
@@ -192,6 +193,13 @@ class Endpoint:
         elif not _is_this_machine(request.headers.get("Host", "")):
             # a page of another name that had it point here
             raise FaultError(400, "this server answers to this machine only", code="wrong_host")
+        # by its announced length, so that nobody waits for a body that is not wanted
+        if (request.content_length or 0) > self.rules.most_bytes:
+            raise self._too_large()
+
+    def _too_large(self) -> FaultError:
+        message = f"the body is larger than {self.rules.most_bytes:,} bytes"
+        return FaultError(413, message, code="request_too_large", headers={"Connection": "close"})
 
     def _refused(self, fault: FaultError) -> web.Response:
         headers = {**fault.headers}
@@ -227,11 +235,7 @@ class Endpoint:
         if request.content_type != _JSON:
             # what a web page can send without asking is no JSON by its type
             raise FaultError(400, f"the body must be {_JSON}", code="invalid_content_type")
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                body = await request.read()
-        except TimeoutError:
-            raise FaultError(400, "the body did not come in time", code="slow_body") from None
+        body = await _body(request)
         began = time.monotonic()
         row: dict[str, Any] = {"event": "request", "bytes": len(body)}
         try:
@@ -291,6 +295,21 @@ class Endpoint:
             raise FaultError(
                 503, "the ledger cannot be written", "server_error", "ledger_unwritable"
             ) from None
+
+
+async def _body(request: web.Request) -> bytes:
+    packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if packed not in {"", "identity"}:
+        raise FaultError(415, "the body must not be compressed", code="unsupported_encoding")
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await request.read()
+    except TimeoutError:
+        raise FaultError(400, "the body did not come in time", code="slow_body") from None
+    except web.HTTPException:
+        raise
+    except Exception:  # noqa: BLE001 - cut off, or cut into wrong chunks: all of them the client's
+        raise FaultError(400, "the body did not come whole", code="broken_body") from None
 
 
 def _is_this_machine(host: str) -> bool:

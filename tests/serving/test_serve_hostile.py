@@ -154,6 +154,66 @@ def test_the_verb_says_what_is_wrong(tmp_path):
     assert "hardened:FILE.toml" in made.stderr
 
 
+# ---- types, and what is no whole request ---------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["model", "messages", "n", "stream", "stream_options", "seed"])
+def test_no_type_of_a_parameter_is_a_failure_of_the_server(served, name):
+    for odd in ([], {}, [[]], {"a": []}, "x", 1.5, True, -1, [None], 10**400):
+        if (name, odd) == ("stream", True):
+            continue
+        status, said, _ = post(served, request_body(**{name: odd}))
+        assert status in {400, 404}, odd
+        assert set(said["error"]) == {"message", "type", "param", "code"}
+    for role in ([], {}, 5, None):
+        message = {"role": role, "content": "x"}
+        assert post(served, request_body(messages=[message]))[0] == 400
+    for content in ({}, [[]], [{"text": []}], [{"text": {}}]):
+        message = {"role": "user", "content": content}
+        assert post(served, request_body(messages=[message]))[0] == 400
+
+
+_HEAD = (
+    b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+)
+
+
+def _send(served, raw: bytes, *, listens: bool = True) -> bytes:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as talk:
+        talk.sendall(raw)
+        return talk.recv(4000) if listens else b""
+
+
+@pytest.mark.parametrize(
+    ("raw", "listens", "statuses"),
+    [
+        (_HEAD + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\njunk", True, {400, 415}),
+        (_HEAD + b"Content-Encoding: deflate\r\nContent-Length: 4\r\n\r\njunk", True, {400, 415}),
+        (_HEAD + b"Content-Length: 99\r\n\r\n{", False, set()),
+        (_HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", True, {400}),
+        (
+            _HEAD + b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            True,
+            {400},
+        ),
+        (b"GET /v1/models HTTP/1.1\r\n\r\n", True, {400}),
+        (_HEAD + b"X-A: " + b"y" * 20_000 + b"\r\n\r\n", True, {400, 431}),
+        (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", True, {400}),
+        # at once: nothing of the body was sent
+        (_HEAD + b"Content-Length: 99999999999\r\n\r\n", True, {413}),
+    ],
+    ids=["gzip", "deflate", "hang up", "chunks", "both", "no host", "header", "TLS", "length"],
+)
+def test_what_is_no_whole_request_leaves_no_traceback(served, caplog, raw, listens, statuses):
+    caplog.set_level("INFO")
+    said = _send(served, raw, listens=listens)
+    assert not listens or int(said.split(b" ")[1]) in statuses
+    assert post(served, request_body())[0] == 200
+    shown = [r for r in caplog.records if r.levelno >= 30]
+    assert len(shown) <= 1
+    assert all(r.exc_info is None and len(r.getMessage()) <= 160 for r in shown)
+
+
 # ---- the ledger and the token -----------------------------------------------------------------
 
 
