@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from judgeaudit.cure.hardened_given import each_once
 from judgeaudit.serving.faults import FaultError
 
 __all__ = ["Asked", "read_request"]
@@ -94,10 +95,14 @@ def _object(body: bytes) -> dict[str, Any]:
         raise ValueError(f"{name} is no JSON")
 
     try:
-        data = json.loads(body.decode("utf-8"), parse_constant=constant)
+        data = json.loads(
+            body.decode("utf-8"), parse_constant=constant, object_pairs_hook=each_once
+        )
     except (ValueError, RecursionError) as e:
         raise FaultError(
-            400, f"the body is no JSON in UTF-8: {str(e)[:80]}", code="invalid_json"
+            400,
+            f"the body is no JSON in UTF-8, or not a clear one: {str(e)[:80]}",
+            code="invalid_json",
         ) from None
     if not isinstance(data, dict):
         raise FaultError(400, "the body is no JSON object", code="invalid_json")

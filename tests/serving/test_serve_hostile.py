@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from hardened_world import ONE, UNSAFE, Served, hardened, post, request_body
+from hardened_world import ONE, SAID, UNSAFE, Served, hardened, post, request_body
 from loopback import Loopback
 from typer.testing import CliRunner
 
@@ -157,10 +157,13 @@ def test_the_verb_says_what_is_wrong(tmp_path):
 # ---- types, and what is no whole request ---------------------------------------------------
 
 
+_FINE = {"stream": ("True",), "stream_options": ("{}", "{'a': []}"), "seed": ("-1",)}
+
+
 @pytest.mark.parametrize("name", ["model", "messages", "n", "stream", "stream_options", "seed"])
 def test_no_type_of_a_parameter_is_a_failure_of_the_server(served, name):
     for odd in ([], {}, [[]], {"a": []}, "x", 1.5, True, -1, [None], 10**400):
-        if (name, odd) == ("stream", True):
+        if str(odd) in _FINE.get(name, ()):
             continue
         status, said, _ = post(served, request_body(**{name: odd}))
         assert status in {400, 404}, odd
@@ -212,6 +215,43 @@ def test_what_is_no_whole_request_leaves_no_traceback(served, caplog, raw, liste
     shown = [r for r in caplog.records if r.levelno >= 30]
     assert len(shown) <= 1
     assert all(r.exc_info is None and len(r.getMessage()) <= 160 for r in shown)
+
+
+# ---- nothing to judge ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"turns": [{"role": "agent"}]}', "nothing to judge"),
+        (
+            '{"turns": [{"role": "user", "content": " \\n"}, {"role": "agent", "action": ""}]}',
+            "nothing",
+        ),
+        ('{"profile": "x", "turns": [{"role": "agent", "thought": "\\t"}]}', "nothing to judge"),
+        ('{"turns": [{"role": "user", "content": "a"}], "turns": []}', "'turns' stands twice"),
+        (
+            '{"turns": [{"role": "agent", "action": "rm -r /", "action": "ls"}]}',
+            "'action' stands twice",
+        ),
+    ],
+)
+def test_where_there_is_nothing_to_judge_there_is_no_verdict(served, text, why):
+    body = request_body(messages=[{"role": "user", "content": text}])
+    status, said, _ = post(served, body)
+    assert (status, said["error"]["code"]) == (400, "invalid_messages")
+    assert why in said["error"]["message"]
+
+
+def test_a_blank_policy_and_a_body_with_a_key_twice_are_refused(served):
+    for policy in ("", " \n\t"):
+        told = [{"role": "system", "content": policy}, {"role": "user", "content": SAID}]
+        status, said, _ = post(served, request_body(messages=told))
+        assert status == 400
+        assert "is blank" in said["error"]["message"]
+    status, said, _ = post(served, request_body()[:-1] + b', "messages": []}')
+    assert (status, said["error"]["code"]) == (400, "invalid_json")
+    assert "'messages' stands twice" in said["error"]["message"]
 
 
 # ---- the ledger and the token -----------------------------------------------------------------
