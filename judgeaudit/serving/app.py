@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from judgeaudit.core.errors import LedgerError
+from judgeaudit.core.errors import ConfigError, JudgeError, LedgerError, PermanentError
 from judgeaudit.cure.hardened import Answer, Hardened
 from judgeaudit.cure.hardened_chat import chat_completion, prompt_of_chat
 from judgeaudit.serving.asked import Asked, read_request
@@ -173,6 +173,8 @@ class Endpoint:
             fault = fault_of(error)
             if fault.status == 500:
                 _LOG.exception("a request failed")
+            elif isinstance(error, JudgeError):
+                _LOG.warning("%s: %s", fault.message, " ".join(str(error).split())[:500])
             response = self._refused(fault)
         if not response.prepared:
             response.headers.update(_HEADERS)
@@ -280,6 +282,9 @@ class Endpoint:
         try:
             async with asyncio.timeout(self.rules.seconds), self._seats:
                 return await self.judge.ask(prompt, draw=asked.draw)
+        except ConfigError as e:
+            # the prompt was read already: it is the judge that cannot be used, not the request
+            raise PermanentError(e.what, where=e.where, mend=e.mend) from None
         finally:
             self.inside -= 1
             if not self.inside:

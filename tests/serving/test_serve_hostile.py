@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from hardened_world import ONE, SAID, UNSAFE, Served, hardened, post, request_body
-from loopback import Loopback
+from loopback import Loopback, always, error
 from typer.testing import CliRunner
 
 from judgeaudit.cli.main import app
@@ -300,3 +300,44 @@ def test_a_token_that_is_named_must_be_there(tmp_path, monkeypatch, more, enviro
     made = CliRunner().invoke(app, ["serve", str(tmp_path / "none.toml"), *more])
     assert isinstance(made.exception, ConfigError)
     assert said in str(made.exception)
+
+
+# ---- the judge inside -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", ["scripted:quiet", "scripted:always_safe"])
+def test_a_judge_that_can_answer_nobody_is_not_served(tmp_path, inside):
+    path = hardened(tmp_path, "http://127.0.0.1:9/v1", **ONE)
+    kept = [x for x in path.read_text().splitlines() if not x.startswith(("api_base", "judge ="))]
+    path.write_text("\n".join([*kept, f'judge = "{inside}"', ""]))
+    made = CliRunner().invoke(app, ["serve", str(path), "--port", "0"])
+    assert isinstance(made.exception, ConfigError)
+    assert "could answer no request" in str(made.exception)
+    assert not path.with_suffix(".requests.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "message"),
+    [
+        (
+            error(401, "the key sk-4711 of /srv/keys is bad", "invalid_api_key"),
+            502,
+            "the judge failed",
+        ),
+        (error(500, "sk-4711 broke", None), 503, "the judge inside does not answer now"),
+    ],
+)
+def test_what_the_judge_says_of_its_failure_is_for_the_log(
+    tmp_path, caplog, answer, status, message
+):
+    with (
+        Loopback(always(answer)) as inside,
+        Served(hardened(tmp_path, inside.api_base, **ONE)) as served,
+    ):
+        found, said, _ = post(served, request_body())
+    assert (found, said["error"]["message"]) == (status, message)
+    shown = [r for r in caplog.records if r.name == "judgeaudit.serving"]
+    assert len(shown) == 1
+    assert shown[0].getMessage().startswith(message + ": ")
+    assert shown[0].exc_info is None
+    assert "\n" not in shown[0].getMessage()
