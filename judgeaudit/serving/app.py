@@ -8,6 +8,7 @@ answered, what comes is refused with 503.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import ipaddress
 import json
@@ -359,6 +360,14 @@ async def _streamed(
     response = web.StreamResponse(
         headers={**_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
     )
+    with contextlib.suppress(ConnectionError):  # who hung up needs no answer; the ledger has it
+        await _events(request, response, made, usage=usage)
+    return response
+
+
+async def _events(
+    request: web.Request, response: web.StreamResponse, made: dict[str, Any], *, usage: bool
+) -> None:
     await response.prepare(request)
     head = {k: made[k] for k in ("id", "created", "model", "system_fingerprint")}
     head["object"] = "chat.completion.chunk"
@@ -379,4 +388,3 @@ async def _streamed(
         await response.write(b"data: " + _bytes(last) + b"\n\n")
     await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
-    return response

@@ -138,7 +138,8 @@ def _no_ledger(path: Path) -> LedgerError:
 
 
 def _checked(raw: bytes, path: Path) -> list[dict[str, Any]]:
-    rows, head = [], _START
+    rows: list[dict[str, Any]] = []
+    head = _START
     for n, line in enumerate(raw.split(b"\n")[:-1], 1):
         try:
             row = json.loads(line)

@@ -49,10 +49,11 @@ def check_judge(config: HardenedConfig) -> None:
         Every request would fail: its items are told it beforehand, or its answers are recorded.
     """
     from judgeaudit.judges._hardened_spec import base_of
-    from judgeaudit.judges.base import JUDGES, PlantedJudge
+    from judgeaudit.judges.base import JUDGES
 
     backend = base_of(config).backend
-    if backend == "replay" or issubclass(JUDGES[backend], PlantedJudge):
+    # as a PlantedJudge: it has to learn the items first
+    if backend == "replay" or hasattr(JUDGES[backend], "learn"):
         raise ConfigError(
             f"the judge inside, {config.base.judge!r}, knows the items of an audit alone, so it "
             "could answer no request",

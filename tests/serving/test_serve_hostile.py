@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 
@@ -181,9 +182,14 @@ _HEAD = (
 )
 
 
+_STREAM = request_body(stream=True)
+
+
 def _send(served, raw: bytes, *, listens: bool = True) -> bytes:
     with socket.create_connection(("127.0.0.1", served.port), timeout=20) as talk:
         talk.sendall(raw)
+        if not listens:  # with a reset
+            talk.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return talk.recv(4000) if listens else b""
 
 
@@ -199,13 +205,29 @@ def _send(served, raw: bytes, *, listens: bool = True) -> bytes:
             True,
             {400},
         ),
+        (
+            _HEAD + b"Content-Length: %d\r\n\r\n" % len(_STREAM) + _STREAM,
+            False,
+            set(),
+        ),
         (b"GET /v1/models HTTP/1.1\r\n\r\n", True, {400}),
         (_HEAD + b"X-A: " + b"y" * 20_000 + b"\r\n\r\n", True, {400, 431}),
         (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", True, {400}),
         # at once: nothing of the body was sent
         (_HEAD + b"Content-Length: 99999999999\r\n\r\n", True, {413}),
     ],
-    ids=["gzip", "deflate", "hang up", "chunks", "both", "no host", "header", "TLS", "length"],
+    ids=[
+        "gzip",
+        "deflate",
+        "hang up",
+        "chunks",
+        "both",
+        "hang up 2",
+        "no host",
+        "header",
+        "TLS",
+        "length",
+    ],
 )
 def test_what_is_no_whole_request_leaves_no_traceback(served, caplog, raw, listens, statuses):
     caplog.set_level("INFO")
