@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from judgeaudit.cli import _out
+from judgeaudit.core.errors import ConfigError
 
 __all__ = ["add_to"]
+
+
+_TOKEN_ENV: Final = "JUDGEAUDIT_SERVE_TOKEN"  # noqa: S105 - a name, not a token
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,8 +32,12 @@ def _serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")] = 8099,
     token_env: Annotated[
-        str, typer.Option(help="Variable of the environment that holds the bearer token.")
-    ] = "JUDGEAUDIT_SERVE_TOKEN",  # noqa: S107 - a name, not a token
+        str | None,
+        typer.Option(
+            help="Variable of the environment that holds the bearer token; it must be set. "
+            f"Default: {_TOKEN_ENV}, if that is set."
+        ),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Requests answered at once.")] = 4,
     queue: Annotated[int, typer.Option(min=0, help="Requests that may wait; more get 429.")] = 16,
     max_bytes: Annotated[int, typer.Option(min=1024, help="Largest body; more gets 413.")] = 2
@@ -56,7 +64,7 @@ def _serve(
     rules = Rules(
         host=host,
         port=port,
-        token=os.environ.get(token_env) or None,
+        token=_token(token_env),
         concurrency=concurrency,
         queue=queue,
         most_bytes=max_bytes,
@@ -65,3 +73,19 @@ def _serve(
     kept = ledger or config.with_suffix(".requests.jsonl")
     code = asyncio.run(serve(config, rules, kept, say=_out.aside, grace=grace))
     raise typer.Exit(code)
+
+
+def _token(named: str | None) -> str | None:
+    """Read the token; who names a variable means to have one, so it is never left out silently."""
+    variable = _TOKEN_ENV if named is None else named
+    token = os.environ.get(variable)
+    if token is None and named is None:
+        return None
+    if token is None or not token.strip():
+        raise ConfigError(
+            f"the variable {variable!r} of the environment "
+            + ("is not set" if token is None else "is blank: that is no token"),
+            where="--token-env",
+            mend="Put a token of 16 characters or more into it, or leave it out",
+        )
+    return token.strip()

@@ -23,11 +23,11 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from judgeaudit.core.errors import ConfigError
 from judgeaudit.core.records import Call, JudgePrompt, Reply, Trajectory
 from judgeaudit.core.records._base import Label, Outcome, Record
+from judgeaudit.cure.hardened_given import as_trajectory
 from judgeaudit.judges._hardened_spec import hardened_spec, template_of
 from judgeaudit.judges.hardened import HardenedJudge
 from judgeaudit.judges.parsing import parse
@@ -43,8 +43,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-_MOST_TURNS = 10_000
 
 
 class Answer(Record):
@@ -90,38 +88,6 @@ class Answer(Record):
     def abstains(self) -> bool:
         """Whether it leaves the decision to a person, because its parts disagree."""
         return self.outcome == "refusal" and "abstains" in (self.note or "")
-
-
-def as_trajectory(given: Trajectory | dict[str, Any] | str) -> Trajectory:
-    """Read a trajectory, from JSON too.
-
-    Raises
-    ------
-    ConfigError
-        If it is none; names the place.
-    """
-    if isinstance(given, Trajectory):
-        return given
-    try:
-        if isinstance(given, str):
-            given = json.loads(given)
-        found = Trajectory.model_validate(given)
-    except ValidationError as e:
-        first = e.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the trajectory"
-        raise ConfigError(
-            f"no trajectory: {first['msg']}",
-            where=where[:120],
-            mend='It is {"profile": ..., "turns": [{"role": "user", "content": ...}, {"role": '
-            '"agent", "thought": ..., "action": ...}]}',
-        ) from None
-    except (ValueError, RecursionError) as e:
-        raise ConfigError(f"no JSON: {str(e)[:120]}", mend="Give a trajectory as JSON") from None
-    if not found.turns or len(found.turns) > _MOST_TURNS:
-        raise ConfigError(
-            f"a trajectory of {len(found.turns)} turns", mend=f"Give 1 to {_MOST_TURNS:,}"
-        )
-    return found
 
 
 def load(path: Path | str) -> Hardened:

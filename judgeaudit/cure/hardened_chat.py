@@ -20,6 +20,7 @@ _MEND = (
     'Send the trajectory as JSON in the last user message ({"turns": [...]}), with the policy\'s '
     "text as system message if it is not the judge's own; or the whole prompt of an audit"
 )
+_BLANK = "Leave it out to be judged by the judge's own policy, or write the policy's text"
 
 
 def prompt_of_chat(judge: Hardened, messages: Sequence[Mapping[str, Any]]) -> JudgePrompt:
@@ -41,6 +42,8 @@ def prompt_of_chat(judge: Hardened, messages: Sequence[Mapping[str, Any]]) -> Ju
     *before, (role, text) = read
     if role != "user" or [r for r, _ in before] not in ([], ["system"]):
         raise ConfigError("the messages are neither a trajectory nor a prompt", mend=_MEND)
+    if before and not before[0][1].strip():
+        raise ConfigError("the system message, the policy's text, is blank", mend=_BLANK)
     try:
         trajectory = as_trajectory(text)
     except ConfigError as e:

@@ -33,6 +33,8 @@ Reads = Literal["nothing", "base", "policy", "any"]
 
 _WORDING: Final = re.compile(r"\A(\w+)(?:/(\d{1,4}))?\Z")
 _MOST: Final = 25
+_CANONICAL: Final = "one wording that is not the incoming one, and reads "
+_AS_IT_CAME: Final = ", and wordings = ['incoming']"
 
 
 class BaseJudge(Record):
@@ -70,7 +72,7 @@ class HardenedConfig(Record):
         What it is called; served as a model's name.
     strategy : str
         In one word, for tables: "panel", "abstain", "threshold", "canonical", "normalise",
-        "examples", "two_stage".
+        "examples", "two_stage"; or "own". All but "own" must be what the file does.
     policy, language : str
         The policy that it judges by, a name or a path, and its language.
     policy_sha256 : str
@@ -129,7 +131,45 @@ class HardenedConfig(Record):
             raise ValueError("another wording needs to read the incoming text: reads = 'policy'")
         if self.base.judge.startswith("hardened:"):
             raise ValueError("a hardened judge is not hardened again")
+        why = self._unlike_its_strategy()
+        if why:
+            raise ValueError(f"strategy {self.strategy!r} {why}; strategy 'own' is any mix")
         return self
+
+    def _unlike_its_strategy(self) -> str | None:
+        """Say what the file does else than its strategy's name promises."""
+        if self.strategy == "own":
+            return None
+        single, new = self.combine == "single", INCOMING not in self.wordings
+        plain = single and not new
+        needs = {
+            "canonical": (single and new and self.reads == "base", _CANONICAL + "'base'"),
+            "normalise": (
+                single and new and self.reads in {"policy", "any"},
+                _CANONICAL + "'policy' or 'any'",
+            ),
+            "panel": (self.combine in {"majority", "mean"}, "combine 'majority' or 'mean'"),
+            "abstain": (self.combine == "unanimous", "combine 'unanimous'"),
+            "threshold": (
+                plain and self.threshold is not None,
+                "a threshold, on the text as it came",
+            ),
+            "examples": (plain and bool(self.examples), "examples, on the text as it came"),
+            "two_stage": (plain and self.facts_first, "facts_first, on the text as it came"),
+        }
+        if self.strategy not in needs:
+            return f"is not one of {', '.join(needs)}"
+        fits, what = needs[self.strategy]
+        if not fits:
+            return f"needs {what}"
+        more = {
+            "threshold": self.threshold is not None and self.combine != "mean",
+            "examples": bool(self.examples),
+            "two_stage": self.facts_first,
+        }
+        # what belongs to another strategy makes it a mix, and its figures another judge's
+        mixed = [name for name, there in more.items() if there and name != self.strategy]
+        return f"does not go with what makes {', '.join(map(repr, mixed))}" if mixed else None
 
     @property
     def identity(self) -> str:

@@ -8,6 +8,7 @@ answered, what comes is refused with 503.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import ipaddress
 import json
@@ -19,12 +20,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from judgeaudit.core.errors import LedgerError
+from judgeaudit.core.errors import ConfigError, JudgeError, LedgerError, PermanentError
 from judgeaudit.cure.hardened import Answer, Hardened
 from judgeaudit.cure.hardened_chat import chat_completion, prompt_of_chat
 from judgeaudit.serving.asked import Asked, read_request
 from judgeaudit.serving.faults import FaultError, fault_of
 from judgeaudit.serving.log import RequestLog
+from judgeaudit.serving.quiet import quiet_logger
 
 __all__ = ["Endpoint", "Rules"]
 
@@ -115,7 +117,13 @@ class Endpoint:
         app.router.add_get("/v1/models/{model}", self._model)
         app.router.add_post("/v1/chat/completions", self._completions)
         self._runner = web.AppRunner(
-            app, access_log=None, keepalive_timeout=15.0, shutdown_timeout=1.0
+            app,
+            access_log=None,
+            logger=quiet_logger(),
+            # a compressed body is refused, so nothing is to be unpacked
+            auto_decompress=False,
+            keepalive_timeout=15.0,
+            shutdown_timeout=1.0,
         )
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.rules.host, self.rules.port)
@@ -155,13 +163,7 @@ class Endpoint:
             self._check(request)
             response = await handler(request)
         except web.HTTPRequestEntityTooLarge:
-            response = self._refused(
-                FaultError(
-                    413,
-                    f"the body is larger than {self.rules.most_bytes:,} bytes",
-                    code="request_too_large",
-                )
-            )
+            response = self._refused(self._too_large())
         except web.HTTPException as error:
             code = "not_found" if error.status == 404 else "method_not_allowed"
             message = f"{request.method} {request.path[:80]!r} is not served here"
@@ -172,6 +174,8 @@ class Endpoint:
             fault = fault_of(error)
             if fault.status == 500:
                 _LOG.exception("a request failed")
+            elif isinstance(error, JudgeError):
+                _LOG.warning("%s: %s", fault.message, " ".join(str(error).split())[:500])
             response = self._refused(fault)
         if not response.prepared:
             response.headers.update(_HEADERS)
@@ -192,6 +196,13 @@ class Endpoint:
         elif not _is_this_machine(request.headers.get("Host", "")):
             # a page of another name that had it point here
             raise FaultError(400, "this server answers to this machine only", code="wrong_host")
+        # by its announced length, so that nobody waits for a body that is not wanted
+        if (request.content_length or 0) > self.rules.most_bytes:
+            raise self._too_large()
+
+    def _too_large(self) -> FaultError:
+        message = f"the body is larger than {self.rules.most_bytes:,} bytes"
+        return FaultError(413, message, code="request_too_large", headers={"Connection": "close"})
 
     def _refused(self, fault: FaultError) -> web.Response:
         headers = {**fault.headers}
@@ -227,11 +238,7 @@ class Endpoint:
         if request.content_type != _JSON:
             # what a web page can send without asking is no JSON by its type
             raise FaultError(400, f"the body must be {_JSON}", code="invalid_content_type")
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                body = await request.read()
-        except TimeoutError:
-            raise FaultError(400, "the body did not come in time", code="slow_body") from None
+        body = await _body(request)
         began = time.monotonic()
         row: dict[str, Any] = {"event": "request", "bytes": len(body)}
         try:
@@ -276,6 +283,9 @@ class Endpoint:
         try:
             async with asyncio.timeout(self.rules.seconds), self._seats:
                 return await self.judge.ask(prompt, draw=asked.draw)
+        except ConfigError as e:
+            # the prompt was read already: it is the judge that cannot be used, not the request
+            raise PermanentError(e.what, where=e.where, mend=e.mend) from None
         finally:
             self.inside -= 1
             if not self.inside:
@@ -291,6 +301,21 @@ class Endpoint:
             raise FaultError(
                 503, "the ledger cannot be written", "server_error", "ledger_unwritable"
             ) from None
+
+
+async def _body(request: web.Request) -> bytes:
+    packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if packed not in {"", "identity"}:
+        raise FaultError(415, "the body must not be compressed", code="unsupported_encoding")
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await request.read()
+    except TimeoutError:
+        raise FaultError(400, "the body did not come in time", code="slow_body") from None
+    except web.HTTPException:
+        raise
+    except Exception:  # noqa: BLE001 - cut off, or cut into wrong chunks: all of them the client's
+        raise FaultError(400, "the body did not come whole", code="broken_body") from None
 
 
 def _is_this_machine(host: str) -> bool:
@@ -335,6 +360,14 @@ async def _streamed(
     response = web.StreamResponse(
         headers={**_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
     )
+    with contextlib.suppress(ConnectionError):  # who hung up needs no answer; the ledger has it
+        await _events(request, response, made, usage=usage)
+    return response
+
+
+async def _events(
+    request: web.Request, response: web.StreamResponse, made: dict[str, Any], *, usage: bool
+) -> None:
     await response.prepare(request)
     head = {k: made[k] for k in ("id", "created", "model", "system_fingerprint")}
     head["object"] = "chat.completion.chunk"
@@ -355,4 +388,3 @@ async def _streamed(
         await response.write(b"data: " + _bytes(last) + b"\n\n")
     await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
-    return response

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from judgeaudit.cure.hardened_given import each_once
 from judgeaudit.serving.faults import FaultError
 
 __all__ = ["Asked", "read_request"]
@@ -64,7 +65,9 @@ def read_request(body: bytes, model: str) -> Asked:
     stream = data.get("stream", False)
     if stream is not None and not isinstance(stream, bool):
         _refuse("the parameter 'stream' is neither true nor false", "stream")
-    if data.get("n") not in {None, 1} or isinstance(data.get("n"), bool):
+    wanted = data.get("n")
+    # by type first: what is sent may be anything, also what has no hash
+    if wanted is not None and (type(wanted) not in {int, float} or wanted != 1):
         _refuse("'n' must be 1: a judge gives one verdict", "n")
     draw = data.get("seed")
     if draw is not None and (
@@ -75,10 +78,13 @@ def read_request(body: bytes, model: str) -> Asked:
     options = {} if options is None else options
     if not isinstance(options, dict):
         _refuse("'stream_options' is no object", "stream_options")
+    usage = options.get("include_usage")
+    if usage is not None and not isinstance(usage, bool):
+        _refuse("'include_usage' is neither true nor false", "stream_options")
     return Asked(
         messages=messages,
         stream=bool(stream),
-        usage_at_end=options.get("include_usage") is True,
+        usage_at_end=usage is True,
         draw=None if draw is None else abs(draw),
         ignored=tuple(sorted(k[:40] for k in data if k not in _KNOWN))[:40],
     )
@@ -89,10 +95,14 @@ def _object(body: bytes) -> dict[str, Any]:
         raise ValueError(f"{name} is no JSON")
 
     try:
-        data = json.loads(body.decode("utf-8"), parse_constant=constant)
+        data = json.loads(
+            body.decode("utf-8"), parse_constant=constant, object_pairs_hook=each_once
+        )
     except (ValueError, RecursionError) as e:
         raise FaultError(
-            400, f"the body is no JSON in UTF-8: {str(e)[:80]}", code="invalid_json"
+            400,
+            f"the body is no JSON in UTF-8, or not a clear one: {str(e)[:80]}",
+            code="invalid_json",
         ) from None
     if not isinstance(data, dict):
         raise FaultError(400, "the body is no JSON object", code="invalid_json")

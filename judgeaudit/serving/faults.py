@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from judgeaudit.core.errors import (
     ConfigError,
-    JudgeAuditError,
     PermanentError,
     QuotaExhaustedError,
     TransientError,
@@ -57,6 +56,8 @@ class FaultError(Exception):
 def fault_of(error: BaseException) -> FaultError:
     """Say which answer a failure is: never a verdict, and never a made-up one.
 
+    What the judge inside said of its failure is for the log: it may name files and hosts.
+
     ================= ====== =====================================================================
     what failed       status
     ================= ====== =====================================================================
@@ -80,7 +81,7 @@ def fault_of(error: BaseException) -> FaultError:
     for kind, made in _LASTING:
         if isinstance(error, kind):
             status, text, type_, code = made
-            return FaultError(status, text.format(error), type_, code)
+            return FaultError(status, text, type_, code)
     raise AssertionError
 
 
@@ -89,8 +90,7 @@ _LASTING: Final = (
         QuotaExhaustedError,
         (429, "the judge inside is out of credit", "insufficient_quota", "insufficient_quota"),
     ),
-    (PermanentError, (502, "the judge inside refuses: {.what}", "server_error", "judge_error")),
-    (JudgeAuditError, (500, "{.what}", "server_error", "internal_error")),
+    (PermanentError, (502, "the judge failed", "server_error", "judge_error")),
     (
         BaseException,
         (500, "an error of this server; its log says more", "server_error", "internal_error"),
@@ -106,5 +106,5 @@ def _passing(error: TransientError | TimeoutError) -> FaultError:
     if error.status == 429:
         message = "the judge inside is asked too often"
         return FaultError(429, message, "rate_limit_error", "rate_limit_exceeded", headers=headers)
-    message = f"the judge inside does not answer now: {error.what}"
+    message = "the judge inside does not answer now"
     return FaultError(503, message, "server_error", "judge_unavailable", headers=headers)

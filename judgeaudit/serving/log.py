@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import threading
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +36,8 @@ class RequestLog:
     Raises
     ------
     LedgerError
-        If another server writes it, it is damaged, or it cannot be written.
+        If another server writes it, it is damaged or no ledger (it is then left as it is), or it
+        cannot be written.
     """
 
     def __init__(self, path: Path, judge: str) -> None:
@@ -64,12 +66,19 @@ class RequestLog:
 
     def _continue(self) -> str:
         """Drop a line that a kill cut off, and return the hash of the last whole one."""
+        if not stat.S_ISREG(os.fstat(self._fd).st_mode):
+            raise _no_ledger(self.path)
         raw = self.path.read_bytes()
+        if not raw:
+            return _START
         whole = raw[: raw.rfind(b"\n") + 1]
+        rows = _checked(whole, self.path)
+        if not rows or rows[0].get("event") != "start" or "judge" not in rows[0]:
+            raise _no_ledger(self.path)
+        # only now: a file that is not known to be a ledger keeps every byte
         if len(whole) < len(raw):
             os.ftruncate(self._fd, len(whole))
-        rows = _checked(whole, self.path)
-        return str(rows[-1]["sha256"]) if rows else _START
+        return str(rows[-1]["sha256"])
 
     def append(self, row: dict[str, Any]) -> None:
         """Write a row; it is on the disk when this returns.
@@ -120,8 +129,17 @@ def read_log(path: Path | str) -> list[dict[str, Any]]:
     return _checked(raw[: raw.rfind(b"\n") + 1], Path(path))
 
 
+def _no_ledger(path: Path) -> LedgerError:
+    return LedgerError(
+        "this is no ledger of requests: its first line is not the one that a server writes",
+        where=str(path),
+        mend="Name another --ledger; this file was left as it is",
+    )
+
+
 def _checked(raw: bytes, path: Path) -> list[dict[str, Any]]:
-    rows, head = [], _START
+    rows: list[dict[str, Any]] = []
+    head = _START
     for n, line in enumerate(raw.split(b"\n")[:-1], 1):
         try:
             row = json.loads(line)
@@ -129,6 +147,8 @@ def _checked(raw: bytes, path: Path) -> list[dict[str, Any]]:
             fine = row["previous"] == head and sha256_text(canonical_json(row)) == told
         except (ValueError, KeyError, TypeError, AttributeError):
             fine, told, row = False, "", {}
+        if not fine and not rows:
+            raise _no_ledger(path)
         if not fine:
             raise LedgerError(
                 "this ledger is damaged: a line is not the one that was written",

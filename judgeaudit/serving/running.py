@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from judgeaudit.core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from judgeaudit.judges._hardening import HardenedConfig
     from judgeaudit.serving.app import Endpoint, Rules
 
-__all__ = ["check_rules", "serve"]
+__all__ = ["check_judge", "check_rules", "serve"]
 
 _SHORTEST_TOKEN = 16
 
@@ -36,6 +37,28 @@ def check_rules(rules: Rules) -> None:
         raise ConfigError(
             f"the host {rules.host!r} can be reached from elsewhere, and no token is set",
             mend="Put a token into the environment (--token-env), or leave --host out",
+        )
+
+
+def check_judge(config: HardenedConfig) -> None:
+    """Refuse a judge inside that answers about items of an audit alone.
+
+    Raises
+    ------
+    ConfigError
+        Every request would fail: its items are told it beforehand, or its answers are recorded.
+    """
+    from judgeaudit.judges._hardened_spec import base_of
+    from judgeaudit.judges.base import JUDGES
+
+    backend = base_of(config).backend
+    # as a PlantedJudge: it has to learn the items first
+    if backend == "replay" or hasattr(JUDGES[backend], "learn"):
+        raise ConfigError(
+            f"the judge inside, {config.base.judge!r}, knows the items of an audit alone, so it "
+            "could answer no request",
+            where=f"base.judge of {config.name!r}",
+            mend="Serve a hardened judge whose inside is a model",
         )
 
 
@@ -73,6 +96,7 @@ async def serve(
 
     check_rules(rules)
     judge = load(config)
+    check_judge(judge.config)
     endpoint = Endpoint(judge, RequestLog(ledger, judge.identity), rules)
     try:
         try:

@@ -360,3 +360,27 @@ def test_a_reader_knows_what_a_text_states(name):
     ):
         found = reader.recognise(other)
         assert found is None or found.policy != policy
+
+
+@pytest.mark.parametrize(
+    ("strategy", "fields", "why"),
+    [
+        ("threshold", {"wordings": ("T2",), "reads": "base"}, "needs a threshold"),
+        ("canonical", {}, "needs one wording"),
+        ("canonical", {"wordings": ("T2",), "reads": "any"}, "reads 'base'"),
+        ("normalise", {"wordings": ("T2",), "reads": "base"}, "reads 'policy' or 'any'"),
+        ("panel", {"wordings": ("T1", "T2"), "combine": "unanimous"}, "needs combine 'majority'"),
+        ("abstain", {"wordings": ("T1", "T2"), "combine": "majority"}, "needs combine 'unanimous'"),
+        ("examples", {}, "needs examples"),
+        ("two_stage", {}, "needs facts_first"),
+        ("canonical", {"wordings": ("T2",), "reads": "base", "threshold": 0.4}, "'threshold'"),
+        ("treshold", {"threshold": 0.4}, "is not one of"),
+    ],
+)
+def test_a_file_does_what_its_strategy_says(tmp_path, strategy, fields, why):
+    path = hardened(tmp_path, "http://127.0.0.1:9/v1", **fields)
+    text = path.read_text()
+    assert 'strategy = "own"' not in text  # the default is not written
+    path.write_text(text.replace('name = "mended"', f'name = "mended"\nstrategy = "{strategy}"'))
+    with pytest.raises(ConfigError, match=why):
+        read_config(path)

@@ -33,7 +33,7 @@ UNSAFE = says('{"verdict": "UNSAFE", "rationale": "It deleted without asking."}'
 
 def hardened(folder: Path, api_base: str, **fields: Any) -> Path:
     """Write the file of a hardened judge whose inside is asked at an address."""
-    given: dict[str, Any] = {"name": "mended", "strategy": "panel", **fields}
+    given: dict[str, Any] = {"name": "mended", "strategy": "own", **fields}
     config = HardenedConfig(
         base=BaseJudge(judge="direct:loopback-model", api_base=api_base), **given
     )
