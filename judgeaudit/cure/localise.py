@@ -21,6 +21,7 @@ from judgeaudit.cure.localise_search import ERROR, SURE
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import in_thread, signals
 from judgeaudit.engine.limits import Limits
+from judgeaudit.engine.lock import RunLock
 from judgeaudit.engine.progress import ProgressMode, make_progress
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.review.questions import items_of
@@ -247,6 +248,18 @@ def localise(
     JudgeAuditError
         If it cannot begin or go on; what was answered is kept.
     """
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    # two at a time would pay for the same answers
+    lock = RunLock(plan.folder / "search")
+    try:
+        return _searched(view, plan, spec, show)
+    finally:
+        lock.release()
+
+
+def _searched(
+    view: LedgerView, plan: Planned, spec: AuditSpec, show: ProgressMode
+) -> Localised | None:
     control, progress = RunControl(), make_progress(show)
     ask = InLedgers(view, plan.folder, spec, calls=plan.calls, progress=progress, control=control)
     rounds = Rounds(plan.begun, ask, plan.calls - ask.paid, ask.price)

@@ -23,6 +23,7 @@ from judgeaudit.core.errors import CardError, ConfigError, LedgerError
 from judgeaudit.core.records.localised import Localised
 from judgeaudit.cure.localise_page import to_html, to_markdown
 from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.lock import RunLock
 
 
 def told(*args, code=0):
@@ -192,6 +193,15 @@ def test_raising_the_budget_goes_on_and_pays_no_answer_twice(run):
     told("localise", folder, "--calls", 320)
     assert second == read_localised(folder)
     assert second.calls == server.n_requests - before
+
+
+def test_two_at_a_time_do_not_pay_for_the_same_answers(done, made):
+    before = made[2].n_requests
+    lock = RunLock(next(done.glob("localise/*")) / "search")
+    with pytest.raises(LedgerError, match="another run is writing"):
+        told("localise", done, "--calls", 1600)
+    lock.release()
+    assert before == made[2].n_requests
 
 
 def test_what_a_ledger_of_another_search_holds_is_refused(done):
