@@ -109,13 +109,18 @@ def _attack(
     Certified wordings only. It is chosen on one part of the clusters and measured on the other.
     attack.json beside the ledger holds the result. Exits 0 whatever is found.
     """
+    from judgeaudit.cli._outputs import check_folder, check_page
     from judgeaudit.core.choosing import spec_from
     from judgeaudit.core.command import flag_of
+    from judgeaudit.core.records.attacked import FILE
     from judgeaudit.cure import attack as cure
     from judgeaudit.cure.attack_words import of_attack, page
     from judgeaudit.cure.harden_audit import ledger_of
     from judgeaudit.engine.ledger import Ledger
 
+    check_page(report, (policy, prices, run, ledger_of(run).parent / FILE))
+    if out is not None:
+        check_folder(out)
     bounds = {
         "concurrency": concurrency,
         "attempt_seconds": attempt_seconds,

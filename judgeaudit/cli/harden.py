@@ -125,11 +125,14 @@ def _harden(
     Before and after with intervals, corrected for choosing; the winner, if one is shown better, is
     written to hardened.toml. Exits 0 also where no candidate is shown better.
     """
+    from judgeaudit.audit import folder_of
+    from judgeaudit.cli._outputs import check_folder, check_page
     from judgeaudit.core.choosing import spec_from
     from judgeaudit.core.command import flag_of
     from judgeaudit.core.errors import ConfigError
     from judgeaudit.cure import harden as cure
     from judgeaudit.cure.harden_words import of_hardened, page
+    from judgeaudit.cure.seeds import check_seed
     from judgeaudit.engine.ledger import Ledger
 
     base = {
@@ -151,6 +154,13 @@ def _harden(
         )
     if run is not None and given:
         raise ConfigError(f"{flag_of(next(iter(given)))} goes with --judge", mend="Leave it out")
+    check_seed(seed)
+    if out is None and run is not None:
+        out = folder_of(run) / "hardened"
+    made = None if out is None else out / "hardened.toml"
+    check_page(report, (policy, template, prices, data, run, made))
+    if out is not None:
+        check_folder(out)
     bounds = {
         "concurrency": concurrency,
         "attempt_seconds": attempt_seconds,

@@ -55,7 +55,9 @@ def _localise(
     from judgeaudit import audit
     from judgeaudit.cli import _out
     from judgeaudit.core.choosing import spec_from
+    from judgeaudit.core.command import flag_of
     from judgeaudit.cure.localise import localise, plan_localising
+    from judgeaudit.cure.localise_kept import fuller, kept_for
     from judgeaudit.cure.localise_page import write_localised
     from judgeaudit.cure.localise_words import of_localised, of_planned
     from judgeaudit.engine.ledger import Ledger
@@ -73,7 +75,9 @@ def _localise(
     with Ledger.open_readonly(run / audit.LEDGER if run.is_dir() else run) as view:
         judge = view.meta.judge
         name = judge.model if judge.backend == "litellm" else f"{judge.backend}:{judge.model}"
-        spec = spec_from({"judge": name} | {k: v for k, v in chosen.items() if v is not None})
+        spec = spec_from(
+            {"judge": name} | {k: v for k, v in chosen.items() if v is not None}, flag_of
+        )
         plan = plan_localising(
             view, folder, conditions=tuple(condition or ()), policy=policy, calls=calls
         )
@@ -81,17 +85,29 @@ def _localise(
         if dry_run:
             typer.echo(said)
             return
-        _out.aside(said)
-        found = localise(view, plan, spec, show="auto")
+        traced = frozenset(t.edits.condition.id for t in plan.targets)
+        kept = kept_for(folder, view.plan_sha256, traced, calls)
+        if kept is None:
+            _out.aside(said)
+            found = localise(view, plan, spec, show="auto")
+        else:
+            found = kept
     if found is None:
         _out.aside("interrupted: what was answered is kept; the same command goes on")
         raise typer.Exit(130)
-    written = write_localised(found, folder)
+    kept = kept or fuller(folder, found)
+    if kept is not None:
+        found = kept
+        _out.aside(
+            f"kept: what stands in {folder} was found with --calls {kept.calls_most} and says more"
+        )
+    written = () if kept is not None else write_localised(found, folder)
     if as_json:
         typer.echo(found.model_dump_json(indent=1))
     else:
         typer.echo(of_localised(found))
-        typer.echo(f"wrote {', '.join(p.name for p in written)} in {folder}")
+        if written:
+            typer.echo(f"wrote {', '.join(p.name for p in written)} in {folder}")
         typer.echo(f"judgeaudit card {folder} puts it on the card")
     if found.items and all(i.status == "unresolved" for i in found.items):
         raise typer.Exit(3)

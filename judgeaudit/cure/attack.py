@@ -181,7 +181,7 @@ def _check(view: LedgerView, spec: AttackSpec) -> None:
         raise ConfigError(unknown_name("objective", spec.objective, list(OBJECTIVES)))
     if not 0 < spec.train < 1:
         raise ConfigError(f"the share {spec.train} leaves nothing", mend="Give 0.5, for instance")
-    for name, least in (("calls", 1), ("wordings", 1), ("mixes", 0), ("finalists", 1)):
+    for name, least in (("calls", 1), ("wordings", 1), ("mixes", 0), ("finalists", 1), ("seed", 0)):
         if getattr(spec, name) < least:
             raise ConfigError(
                 f"{name} is {getattr(spec, name)}", mend=f"It must be {least} or more"

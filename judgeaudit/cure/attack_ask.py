@@ -23,7 +23,8 @@ from judgeaudit.core.table import Counts
 from judgeaudit.core.versions import versions
 from judgeaudit.cure.attack_search import Answers, Round
 from judgeaudit.cure.attack_space import Wordings
-from judgeaudit.engine.budget import Amount, Budget, Caps, spent_before
+from judgeaudit.cure.rounds_ask import OneBar, StoppedError, budget_over
+from judgeaudit.engine.budget import Budget
 from judgeaudit.engine.choices import judge_of, limits_of, price_of
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import run_plan_closing
@@ -67,40 +68,6 @@ def template_of_run(view: LedgerView, items: Mapping[str, Item]) -> JudgeTemplat
     )
 
 
-class StoppedError(Exception):
-    """The user interrupted a round; what was answered is kept."""
-
-
-class _OneBar:
-    """Shows all rounds as one run, against the calls that they take at most."""
-
-    def __init__(self, inner: Progress, most: int) -> None:
-        self._inner, self._most, self._begun = inner, most, False
-
-    def begin(self, planned: int, answered: int) -> None:
-        """Start at the first round that is asked."""
-        del planned
-        if not self._begun:
-            self._inner.begin(self._most, answered)
-        self._begun = True
-
-    def count(self, outcome: str, cost: float | None) -> None:
-        """Count a call."""
-        self._inner.count(outcome, cost)
-
-    def note(self, line: str) -> None:
-        """Say a line."""
-        self._inner.note(line)
-
-    def end(self) -> None:
-        """Go on: another round may follow."""
-
-    def close(self) -> None:
-        """Stop."""
-        if self._begun:
-            self._inner.end()
-
-
 class Asking:
     """Asks rounds about a run's items.
 
@@ -139,7 +106,7 @@ class Asking:
     ) -> None:
         self._view, self._items, self._template = view, items, template
         self._space, self._folder, self._spec = space, folder, spec
-        self._progress, self._control = _OneBar(progress, most), control
+        self._progress, self._control = OneBar(progress, most), control
         self._keys = view.table().items
         self._place = {key: k for k, key in enumerate(self._keys)}
         self._judge_spec = view.meta.judge
@@ -208,14 +175,8 @@ class Asking:
         return self._judge
 
     def _the_budget(self) -> Budget | None:
-        s = self._spec
-        caps = Caps(usd=s.budget_usd, tokens=s.budget_tokens, calls=s.budget_calls)
-        if caps and self._budget is None:
-            used = Amount()
-            for path in sorted(self._folder.glob("round-*.sqlite")):
-                with LedgerView(path) as view:
-                    used += spent_before(view, self._price)
-            self._budget = Budget(caps, used)
+        if self._budget is None:
+            self._budget = budget_over(self._folder, self._spec, self._price)
         return self._budget
 
     def _plan(self, asked: Round) -> tuple[Plan, RunMeta]:

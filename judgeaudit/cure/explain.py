@@ -16,6 +16,7 @@ from judgeaudit.core.errors import ConfigError, unknown_name
 from judgeaudit.core.records import Rendering
 from judgeaudit.core.records.explained import Contrast, Explained, Side, SideBySide
 from judgeaudit.cure.explain_features import Base, features_of
+from judgeaudit.cure.seeds import check_seed
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.review.questions import items_of
 from judgeaudit.stats._types import BoolArray1D, IntArray1D, Interval, Undefined
@@ -57,8 +58,9 @@ def explain(view: LedgerView, conditions: Sequence[str] = (), *, seed: int = 0) 
     Raises
     ------
     ConfigError
-        If the run does not have a condition, or no item can be compared.
+        If the run does not have a condition, the seed is negative, or no item can be compared.
     """
+    check_seed(seed)
     known = {
         c.id: c
         for c in view.meta.protocol.conditions

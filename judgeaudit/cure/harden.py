@@ -42,6 +42,7 @@ from judgeaudit.cure.harden_candidates import (
 from judgeaudit.cure.harden_compare import EXCESS, Side, compare, decided
 from judgeaudit.cure.harden_export import export
 from judgeaudit.cure.harden_records import Candidate, Hardened
+from judgeaudit.cure.seeds import check_seed
 from judgeaudit.judges._hardening import HardenedConfig, split_wording
 from judgeaudit.judges.hardened import Known, knowing
 from judgeaudit.stats.splits import part
@@ -185,6 +186,7 @@ def _limits(spec: HardenSpec, made: Made) -> AuditSpec:
 
 
 def _check(view: LedgerView, spec: HardenSpec) -> None:
+    check_seed(spec.seed)
     if not 0 < spec.train < 1:
         raise ConfigError(f"the share {spec.train} leaves nothing", mend="Give 0.5, for instance")
     if view.meta.extra.get("imported") is not None:

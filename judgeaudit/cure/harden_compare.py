@@ -325,7 +325,8 @@ def _means(
     index = both.one.clusters[there]
     parts = [cluster_sums(v.values[there], index) for v in (one, two)]
     gap = cluster_sums((two.values - one.values)[there], index)
-    ends = [reach(s) for s in parts]
+    most = 1.0 if unit == "fraction" else float("inf")
+    ends = [_within(reach(s), most) for s in parts]
     first, second = (e if isinstance(e, Interval) else None for e in ends)
     made = Figure(
         name=name,
@@ -339,4 +340,4 @@ def _means(
         unit=unit,
         better="lower",
     )
-    return made.model_copy(update=_ends(reach(gap, level=both.level)))
+    return made.model_copy(update=_ends(_within(reach(gap, level=both.level), most)))

@@ -21,6 +21,7 @@ from judgeaudit.cure.localise_search import ERROR, SURE
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import in_thread, signals
 from judgeaudit.engine.limits import Limits
+from judgeaudit.engine.lock import RunLock
 from judgeaudit.engine.progress import ProgressMode, make_progress
 from judgeaudit.engine.view import LedgerView
 from judgeaudit.review.questions import items_of
@@ -149,7 +150,8 @@ def plan_localising(
     targets = tuple(_target(view, stated, known[i], flips[i], items) for i in dict.fromkeys(chosen))
     drawn = [f for t in targets for f in t.flips]
     drawn.sort(key=lambda f: stable_seed("localise", view.meta.protocol.seed, f.item, f.to))
-    named = {"conditions": sorted(chosen), "calls": calls, "plan": view.plan_sha256}
+    # not the budget: whoever raises it goes on from what is there
+    named = {"conditions": sorted(chosen), "plan": view.plan_sha256}
     return Planned(
         targets,
         tuple(drawn[: max(1, calls // CALLS_A_FLIP)]),
@@ -246,9 +248,21 @@ def localise(
     JudgeAuditError
         If it cannot begin or go on; what was answered is kept.
     """
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    # two at a time would pay for the same answers
+    lock = RunLock(plan.folder / "search")
+    try:
+        return _searched(view, plan, spec, show)
+    finally:
+        lock.release()
+
+
+def _searched(
+    view: LedgerView, plan: Planned, spec: AuditSpec, show: ProgressMode
+) -> Localised | None:
     control, progress = RunControl(), make_progress(show)
     ask = InLedgers(view, plan.folder, spec, calls=plan.calls, progress=progress, control=control)
-    rounds = Rounds(plan.begun, ask, plan.calls)
+    rounds = Rounds(plan.begun, ask, plan.calls - ask.paid, ask.price)
 
     async def story() -> bool:
         try:
@@ -262,11 +276,11 @@ def localise(
     with signals(control, progress, Limits(attempt_seconds=spec.attempt_seconds)):
         if not in_thread(story):
             return None
-    return gathered(view, plan, rounds)
+    return gathered(view, plan, rounds, ask.paid)
 
 
-def gathered(view: LedgerView, plan: Planned, rounds: Rounds) -> Localised:
-    """Say what the rounds found."""
+def gathered(view: LedgerView, plan: Planned, rounds: Rounds, paid: int | None = None) -> Localised:
+    """Say what the rounds found; `paid` are the calls of all sessions."""
     meta, level = view.meta, view.meta.protocol.level
     begun = {id(f) for f in plan.begun}
     return Localised(
@@ -275,7 +289,7 @@ def gathered(view: LedgerView, plan: Planned, rounds: Rounds) -> Localised:
         policy=meta.policy.id,
         corpus=meta.corpus.name,
         plan_sha256=view.plan_sha256,
-        calls=rounds.calls,
+        calls=rounds.calls if paid is None else paid,
         calls_most=plan.calls,
         rounds=rounds.rounds,
         level=LEVEL,

@@ -1,13 +1,14 @@
 """Asks rounds of questions about a run's items through the engine: limits, retries, ledgers.
 
 Each round has a ledger of its own, with the guarantees of the run's. What is asked in a round
-follows from the answers of those before it; so the same command goes on where it was stopped, and
-no answer is paid twice.
+follows from the answers of those before it. An answer that any earlier session was given is known
+by item, text and repeat, and is not asked again: so the same command goes on where it was stopped,
+one with a larger budget goes on from there, and no answer is paid twice.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from judgeaudit.core.clock import now_utc
-from judgeaudit.core.errors import ConfigError, LedgerError
+from judgeaudit.core.errors import LedgerError
 from judgeaudit.core.hashing import sha256_text
 from judgeaudit.core.records import (
     AuditSpec,
@@ -30,7 +31,8 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.core.versions import versions
 from judgeaudit.cure.localise_rounds import Question
-from judgeaudit.engine.budget import Amount, Budget, Caps, spent_before
+from judgeaudit.cure.rounds_ask import OneBar, StoppedError, budget_over
+from judgeaudit.engine.budget import Budget
 from judgeaudit.engine.choices import judge_of, limits_of, price_of
 from judgeaudit.engine.control import RunControl
 from judgeaudit.engine.door import run_plan_closing
@@ -49,39 +51,8 @@ __all__ = ["InLedgers", "Prompts", "StoppedError"]
 _SHA: Final = 32
 _LONG: Final = 60
 
-
-class StoppedError(Exception):
-    """The user interrupted a round; what was answered is kept."""
-
-
-class _OneBar:
-    """Shows all rounds as one run, against the calls that they may take at most."""
-
-    def __init__(self, inner: Progress, most: int) -> None:
-        self._inner, self._most, self._begun = inner, most, False
-
-    def begin(self, planned: int, answered: int) -> None:
-        """Start at the first round that is asked."""
-        del planned
-        if not self._begun:
-            self._inner.begin(self._most, answered)
-        self._begun = True
-
-    def count(self, outcome: str, cost: float | None) -> None:
-        """Count a call."""
-        self._inner.count(outcome, cost)
-
-    def note(self, line: str) -> None:
-        """Say a line."""
-        self._inner.note(line)
-
-    def end(self) -> None:
-        """Go on: another round may follow."""
-
-    def close(self) -> None:
-        """Stop."""
-        if self._begun:
-            self._inner.end()
+Place = tuple[str, str, int]
+"""Item, condition and repeat: which draw of which answer."""
 
 
 class Prompts:
@@ -159,7 +130,7 @@ class InLedgers:
         control: RunControl,
     ) -> None:
         self._view, self._folder, self._spec = view, folder, spec
-        self._progress, self._control = _OneBar(progress, calls), control
+        self._progress, self._control = OneBar(progress, calls), control
         self._items, self._prompts = items_of(view), Prompts(view)
         self._judge_spec = view.meta.judge
         self._price = price_of(spec, self._judge_spec)
@@ -170,29 +141,64 @@ class InLedgers:
         depth = {r["repeat"] for r in view.rows(condition=_reference(view).id)}
         # repeats of the run were seen already: what is asked here is fresh
         self._first = max(view.meta.protocol.repeats, *(n + 1 for n in depth))
-        self._asked: dict[tuple[str, str, int], int] = defaultdict(lambda: self._first)
+        self._asked: dict[tuple[str, str], int] = defaultdict(lambda: self._first)
         self._judge: Judge | None = None
         self._budget: Budget | None = None
-        self._round = 0
+        self._known: dict[Place, tuple[str, Label | None]] = {}
+        self._last = 0
+        for path in sorted(folder.glob("round-*.sqlite")):
+            self._know(path)
+            self._last = max(self._last, int(path.stem.rpartition("-")[2]))
+        self._fresh = not self._known
 
-    def path(self, number: int) -> Path:
-        """Return where a round is kept."""
-        return self._folder / f"round-{number:04d}.sqlite"
+    @property
+    def paid(self) -> int:
+        """Calls that were answered so far, all sessions together."""
+        return len(self._known)
+
+    def price(self, questions: Sequence[Question], before: Sequence[Question] = ()) -> int:
+        """Count the calls among questions of the next round whose answer is not known yet.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+            The questions.
+        before : sequence of Question
+            Those that stand before them in the round.
+        """
+        items = {q.flip.item for q in questions}
+        taken = Counter(self._of(q) for q in before if q.flip.item in items)
+        new = 0
+        for q in questions:
+            of = self._of(q)
+            new += (*of, self._asked[of] + taken[of]) not in self._known
+            taken[of] += 1
+        return new
 
     async def __call__(self, questions: Sequence[Question]) -> Sequence[Label | None]:
         """Ask a round, or read what an earlier session was answered."""
-        self._round += 1
-        plan, meta, places = self._plan(questions)
-        path = self.path(self._round)
-        if path.exists() and self.path(self._round + 1).exists():
-            with LedgerView(path) as view:
-                Ledger.check_same_run(view, meta, plan)
-                return _read(view, places)
+        places: list[Place] = []
+        for q in questions:
+            of = self._of(q)
+            places.append((*of, self._asked[of]))
+            self._asked[of] += 1
+        new = [k for k, place in enumerate(places) if place not in self._known]
+        for k in set(range(len(places))).difference(new):
+            self._prove(questions[k], places[k])
+        if new:
+            await self._pay([questions[k] for k in new], [places[k] for k in new])
+        return [self._known[p][1] if p in self._known else None for p in places]
+
+    async def _pay(self, questions: Sequence[Question], places: Sequence[Place]) -> None:
+        self._last += 1
+        plan, meta = self._plan(questions, places)
+        path = self._folder / f"round-{self._last:04d}.sqlite"
+        judge = self._the_judge()
         ledger = Ledger.open(path, meta, plan)
         try:
             summary = await run_plan_closing(
                 plan,
-                self._the_judge(),
+                judge,
                 ledger,
                 close_judge=False,
                 limits=self._limits,
@@ -203,13 +209,45 @@ class InLedgers:
             )
             if summary.interrupted:
                 raise StoppedError
-            return _read(ledger, places)
-        except ConfigError:
-            if self._round == 1:
-                ledger.discard()
-            raise
+            self._take(ledger)
         finally:
-            ledger.close()
+            # one without an answer is no round
+            ledger.discard()
+
+    def _know(self, path: Path) -> None:
+        """Take the answers of an earlier session."""
+        with LedgerView(path) as view:
+            mine, run = view.meta, self._view.meta
+            if (
+                mine.extra.get("asked_about") != self._view.plan_sha256
+                or mine.judge != run.judge
+                or mine.template != run.template
+            ):
+                raise LedgerError(
+                    "this ledger belongs to another run, or to another search",
+                    where=str(path),
+                    mend="Move it away; the same command then asks anew what is missing",
+                )
+            self._take(view)
+
+    def _take(self, view: LedgerView) -> None:
+        """Read the label of each call; None for one that gave no verdict, whatever it gave."""
+        for r in view.rows():
+            label = r["label"] if r["outcome"] == "verdict" else None
+            self._known[r["item"], r["condition"], r["repeat"]] = (r["prompt_sha256"], label)
+
+    def _prove(self, question: Question, place: Place) -> None:
+        """Prove that a known answer is one to the very prompt that would be sent."""
+        _, rendering = _column(question, _reference(self._view))
+        if self._prompts(self._items[place[0]], rendering).sha256 != self._known[place][0]:
+            raise LedgerError(
+                f"an answer about {place[0]!r} was given to another text of {place[1]!r}",
+                where=str(self._folder),
+                mend="Move the folder away, and ask anew",
+            )
+
+    def _of(self, question: Question) -> tuple[str, str]:
+        return question.flip.item, _column(question, _reference(self._view))[0].id
 
     async def aclose(self) -> None:
         """Close the judge, on the loop on which it was asked."""
@@ -220,51 +258,38 @@ class InLedgers:
 
     def _the_judge(self) -> Judge:
         if self._judge is None:
-            fresh = not self.path(1).exists()
             items = tuple(self._items.values())
-            self._judge = judge_of(self._judge_spec, items, self._spec.attempt_seconds, fresh=fresh)
+            self._judge = judge_of(
+                self._judge_spec, items, self._spec.attempt_seconds, fresh=self._fresh
+            )
         return self._judge
 
     def _the_budget(self) -> Budget | None:
-        s = self._spec
-        caps = Caps(usd=s.budget_usd, tokens=s.budget_tokens, calls=s.budget_calls)
-        if caps and self._budget is None:
-            used = Amount()
-            for path in sorted(self._folder.glob("round-*.sqlite")):
-                with LedgerView(path) as view:
-                    used += spent_before(view, self._price)
-            self._budget = Budget(caps, used)
+        if self._budget is None:
+            self._budget = budget_over(self._folder, self._spec, self._price)
         return self._budget
 
-    def _plan(
-        self, questions: Sequence[Question]
-    ) -> tuple[Plan, RunMeta, list[tuple[str, str, int]]]:
-        """Lay out a round; return, too, where the answer to each question will stand."""
+    def _plan(self, questions: Sequence[Question], places: Sequence[Place]) -> tuple[Plan, RunMeta]:
+        """Lay out a round."""
         run = self._view.meta
         items = tuple(sorted({q.flip.item: self._items[q.flip.item] for q in questions}.values(),
                              key=lambda i: i.key))  # fmt: skip
         texts: dict[str, tuple[Condition, Rendering]] = {}
-        made = []
         for q in questions:
             condition, rendering = _column(q, _reference(self._view))
             texts.setdefault(condition.id, (condition, rendering))
-            made.append((q.flip.item, condition.id))
         columns = tuple(Column(c, r.wording, r) for c, r in texts.values())
         row = {item.key: k for k, item in enumerate(items)}
         col = {c.condition.id: k for k, c in enumerate(columns)}
-        places: list[tuple[str, str, int]] = []
         cells, repeats, size = [], [], 0
         digests = bytearray(_SHA * len(items) * len(columns))
-        for key, id_ in made:
-            place = (key, id_, columns[col[id_]].wording)
+        for key, id_, repeat in places:
             cell = row[key] * len(columns) + col[id_]
             prompt = self._prompts(self._items[key], columns[col[id_]].rendering)
             digests[_SHA * cell : _SHA * (cell + 1)] = bytes.fromhex(prompt.sha256)
             size += sum(len(m.content) for m in prompt.messages)
             cells.append(cell)
-            repeats.append(self._asked[place])
-            places.append((key, id_, self._asked[place]))
-            self._asked[place] += 1
+            repeats.append(repeat)
         protocol = Protocol(
             preset="localise",
             base_repeats=1,
@@ -300,12 +325,12 @@ class InLedgers:
             versions=versions(),
             created=now_utc(),
             extra={
-                "localise": self._round,
+                "localise": self._last,
                 "asked_about": self._view.plan_sha256,
                 **_kept(run.extra),
             },
         )
-        return plan, meta, places
+        return plan, meta
 
 
 def _kept(extra: dict[str, Any]) -> dict[str, Any]:
@@ -330,12 +355,3 @@ def _column(question: Question, base: Condition) -> tuple[Condition, Rendering]:
     summary = f"of {edits.condition.id} only {keys}"
     condition = Condition(id=id_, kind=edits.condition.kind, summary=summary)
     return condition, rendering.model_copy(update={"condition": id_})
-
-
-def _read(view: LedgerView, places: Sequence[tuple[str, str, int]]) -> list[Label | None]:
-    """Return the label of each call; None for a call that gave no verdict, whatever it gave."""
-    labels: dict[tuple[str, str, int], Label | None] = {
-        (r["item"], r["condition"], r["repeat"]): r["label"] if r["outcome"] == "verdict" else None
-        for r in view.rows()
-    }
-    return [labels[p] for p in places]

@@ -87,6 +87,14 @@ Ask = Callable[[Sequence[Question]], Awaitable[Sequence[Label | None]]]
 """Asks a round of questions; None where a call gave no verdict."""
 
 
+Price = Callable[[Sequence[Question], Sequence[Question]], int]
+
+
+def _all(questions: Sequence[Question], before: Sequence[Question]) -> int:
+    del before
+    return len(questions)
+
+
 class Rounds:
     """Confirms flips and searches them, round by round.
 
@@ -97,11 +105,17 @@ class Rounds:
     ask : callable
         Asks a round.
     calls : int
-        Calls at most.
+        Calls that may be paid for.
+    price : callable, optional
+        How many calls of some questions must be paid for, after others of the same round; all,
+        where nothing is known from before.
     """
 
-    def __init__(self, flips: Sequence[Flip], ask: Ask, calls: int) -> None:
+    def __init__(
+        self, flips: Sequence[Flip], ask: Ask, calls: int, price: Price | None = None
+    ) -> None:
         self._flips, self._ask, self._left = list(flips), ask, calls
+        self._price = price or _all
         self.calls = 0
         self.rounds = 0
 
@@ -119,18 +133,21 @@ class Rounds:
         """Ask what the budget holds, first come first served; the answer lacks who is left out."""
         questions: list[Question] = []
         asked: list[Flip] = []
+        paid = 0
         for flip, asks in wanted:
             more = [Question(flip, s) for s, n in asks.items() for _ in range(n)]
-            if len(questions) + len(more) > self._left:
+            new = self._price(more, questions)
+            if new and paid + new > self._left:
                 flip.found = Found("budget", why="the budget of calls ended")
                 continue
+            paid += new
             asked.append(flip)
             questions += more
             flip.calls += len(more)
         out: dict[int, dict[Subset, list[bool | None]]] = {id(f): {} for f in asked}
         if not questions:
             return out
-        self._left -= len(questions)
+        self._left -= paid
         self.calls += len(questions)
         self.rounds += 1
         for q, label in zip(questions, await self._ask(questions), strict=True):

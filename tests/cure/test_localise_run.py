@@ -23,6 +23,7 @@ from judgeaudit.core.errors import CardError, ConfigError, LedgerError
 from judgeaudit.core.records.localised import Localised
 from judgeaudit.cure.localise_page import to_html, to_markdown
 from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.lock import RunLock
 
 
 def told(*args, code=0):
@@ -152,9 +153,60 @@ def test_stopped_it_goes_on_and_ends_as_if_it_had_not_been(run, how):
     assert killed == read_localised(folder)
 
 
+def test_a_smaller_budget_asks_nobody_and_replaces_no_fuller_result(done, made):
+    before = made[2].n_requests
+    files = [done / f"localise.{form}" for form in ("json", "html", "md")]
+    old = [p.read_bytes() for p in files]
+    for calls in (1, 80):
+        result = told("localise", done, "--calls", calls)
+        assert "N3: 'must not follow' -> 'is prohibited from following'" in result.stdout
+        assert "found with --calls 1500" in result.stderr
+    assert old == [p.read_bytes() for p in files]
+    assert before == made[2].n_requests
+
+
+def test_raising_the_budget_goes_on_and_pays_no_answer_twice(run):
+    folder, server = run
+    before = server.n_requests
+    told("localise", folder, "--calls", 300)
+    first = read_localised(folder)
+    paid = server.n_requests - before
+    assert first.calls == paid <= 300
+    told("localise", folder, "--calls", 320)
+    second = read_localised(folder)
+    assert len(second.items) > len(first.items)
+    assert [p.name for p in folder.glob("localise/*")] == [
+        next(folder.glob("localise/*/round-0001.sqlite")).parent.name
+    ]
+    # the flips that were traced before cost nothing again
+    assert second.calls == server.n_requests - before <= 320
+    new = {i.item for i in second.items} - {i.item for i in first.items}
+    assert second.calls - first.calls <= sum(i.calls for i in second.items if i.item in new) + 40
+    seen = set()
+    for path in folder.glob("localise/*/round-*.sqlite"):
+        with Ledger.open_readonly(path) as view:
+            rows = [(r["item"], r["condition"], r["repeat"]) for r in view.rows()]
+        assert rows
+        assert seen.isdisjoint(rows)
+        seen.update(rows)
+    assert len(seen) == second.calls
+    told("localise", folder, "--calls", 320)
+    assert second == read_localised(folder)
+    assert second.calls == server.n_requests - before
+
+
+def test_two_at_a_time_do_not_pay_for_the_same_answers(done, made):
+    before = made[2].n_requests
+    lock = RunLock(next(done.glob("localise/*")) / "search")
+    with pytest.raises(LedgerError, match="another run is writing"):
+        told("localise", done, "--calls", 1600)
+    lock.release()
+    assert before == made[2].n_requests
+
+
 def test_what_a_ledger_of_another_search_holds_is_refused(done):
-    first, second, *_ = sorted(done.glob("localise/*/round-*.sqlite"))
-    second.replace(first)
+    first, *_ = sorted(done.glob("localise/*/round-*.sqlite"))
+    shutil.copy(done / "ledger.sqlite", first)
     with pytest.raises(LedgerError, match="belongs to another run"):
         told("localise", done, "--calls", 1500)
 
@@ -165,6 +217,7 @@ def test_what_a_ledger_of_another_search_holds_is_refused(done):
         (("--condition", "T9"), "unknown condition of this run 'T9'"),
         (("--condition", "base"), "unknown condition of this run 'base'"),
         (("--calls", "0"), "asks nothing"),
+        (("--budget-usd", "nan"), "--budget-usd"),
         (("--policy", "finance"), "is not the policy that this run was made with"),
     ],
 )
