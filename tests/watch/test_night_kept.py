@@ -163,3 +163,14 @@ def test_anchors_that_were_edited_are_refused(home, tmp_path):
     path.write_bytes(b"\xff\xfe\xff")
     with pytest.raises(ConfigError, match="holds no frozen anchors"):
         read_anchors(path)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://", "local://"])
+def test_a_store_that_is_good_takes_the_night(home, tmp_path, scheme):
+    store = f"{scheme}{tmp_path}/store"
+    done = night(home, tmp_path / "night", "--store", store)
+    assert (0, f"night 1 of {store}") == (done.exit_code, done.stderr.strip())
+    again = night(home, tmp_path / "night", "--store", store)
+    assert 0 == again.exit_code
+    assert "is night 1 already" in again.stderr
+    assert 1 == len(History(store).nights())
