@@ -31,7 +31,7 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.core.versions import versions
 from judgeaudit.cure.localise_rounds import Question
-from judgeaudit.cure.rounds_ask import OneBar, StoppedError, budget_over
+from judgeaudit.cure.rounds_ask import OneBar, StoppedError, begun, budget_over
 from judgeaudit.engine.budget import Budget
 from judgeaudit.engine.choices import judge_of, limits_of, price_of
 from judgeaudit.engine.control import RunControl
@@ -147,6 +147,8 @@ class InLedgers:
         self._known: dict[Place, tuple[str, Label | None]] = {}
         self._last = 0
         for path in sorted(folder.glob("round-*.sqlite")):
+            if not begun(path):
+                continue
             self._know(path)
             self._last = max(self._last, int(path.stem.rpartition("-")[2]))
         self._fresh = not self._known
@@ -233,6 +235,8 @@ class InLedgers:
     def _take(self, view: LedgerView) -> None:
         """Read the label of each call; None for one that gave no verdict, whatever it gave."""
         for r in view.rows():
+            if r["outcome"] is None:
+                continue  # planned, and not answered: it is asked again
             label = r["label"] if r["outcome"] == "verdict" else None
             self._known[r["item"], r["condition"], r["repeat"]] = (r["prompt_sha256"], label)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from judgeaudit.core.records import AuditSpec
 from judgeaudit.engine.budget import Amount, Budget, Caps, spent_before
 from judgeaudit.engine.estimate import Price
+from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.progress import Progress
+from judgeaudit.engine.schema import check_kind, connect
 from judgeaudit.engine.view import LedgerView
 
-__all__ = ["OneBar", "StoppedError", "budget_over"]
+__all__ = ["OneBar", "StoppedError", "begun", "budget_over"]
 
 
 class StoppedError(Exception):
@@ -45,6 +48,19 @@ class OneBar:
         """Stop."""
         if self._begun:
             self._inner.end()
+
+
+def begun(path: Path) -> bool:
+    """Say whether a round's ledger holds a plan; one whose writer was killed is put in order.
+
+    A writer that was killed while it made the ledger left none: its place is free.
+    """
+    with closing(connect(path, "mode=rw")) as db:
+        if not check_kind(db, path):
+            return False
+    if path.with_name(path.name + ".lock").exists():
+        Ledger.reopen(path).close()
+    return True
 
 
 def budget_over(folder: Path, spec: AuditSpec, price: Price | None) -> Budget | None:

@@ -43,7 +43,7 @@ def found(text: str) -> Hardened:
         share=0.5, n_train=20, n_train_items=40, n_held_out=20, n_held_out_items=40, alpha=0.05,
         practical_threshold=0.05, wordings=(Wording(wording=text, excess=0.1),),
         candidates=(candidate(text, text, 0.0), candidate("canonical", text, 0.03)),
-        skipped=(Skipped(strategy="threshold", why=text),), command=text,
+        skipped=(Skipped(strategy="threshold", why=text),),
     )  # fmt: skip
 
 

@@ -150,7 +150,11 @@ def test_stopped_it_goes_on_and_ends_as_if_it_had_not_been(run, how):
     for path in sorted(folder.glob("localise/*/*"), reverse=True):
         path.unlink()
     told("localise", folder)
-    assert killed == read_localised(folder)
+    again = read_localised(folder)
+    assert [i for i in killed.items if i not in again.items] == [
+        i for i in again.items if i not in killed.items
+    ]
+    assert killed == again
 
 
 def test_a_smaller_budget_asks_nobody_and_replaces_no_fuller_result(done, made):
@@ -193,6 +197,24 @@ def test_raising_the_budget_goes_on_and_pays_no_answer_twice(run):
     told("localise", folder, "--calls", 320)
     assert second == read_localised(folder)
     assert second.calls == server.n_requests - before
+
+
+def test_a_ledger_that_a_kill_left_empty_is_no_round(done, made):
+    before, found = made[2].n_requests, read_localised(done)
+    *_, last = sorted(done.glob("localise/*/round-*.sqlite"))
+    number = int(last.stem.rpartition("-")[2]) + 1
+    empty = last.with_name(f"round-{number:04d}.sqlite")
+    empty.touch()
+    told("localise", done, "--calls", 1500)
+    assert found == read_localised(done)
+    assert before == made[2].n_requests
+    # its place is taken by the next round
+    shutil.copy(last, empty)
+    last.write_bytes(b"")
+    empty.unlink()
+    told("localise", done, "--calls", 1500)
+    assert last.stat().st_size
+    assert found == read_localised(done)
 
 
 def test_two_at_a_time_do_not_pay_for_the_same_answers(done, made):
