@@ -10,7 +10,7 @@ CALLS = 1000
 SEEDS = 100 if LONG else 6
 
 
-@pytest.mark.parametrize("of", [PLANTED[k] for k in (5, 13)], ids=str)
+@pytest.mark.parametrize("of", [PLANTED[k] for k in (5, 13)], ids=lambda of: f"{of.model}-{of.condition}")
 def test_what_is_planted_is_named_and_nothing_else(of):
     found, calls = tried(of, 7, CALLS)
     assert of.causes == named(found)
@@ -27,7 +27,7 @@ def test_a_budget_that_ends_names_nothing_wrong_and_says_what_was_left():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("of", PLANTED, ids=str)
+@pytest.mark.parametrize("of", PLANTED, ids=lambda of: f"{of.model}-{of.condition}")
 def test_of_a_hundred_seeds_at_least_95_name_it_exactly(of):
     """JUDGEAUDIT_SLOW=full tries a hundred; the short form six, of which one may fail."""
     right = sum(named(tried(of, seed, CALLS)[0]) == of.causes for seed in range(SEEDS))
