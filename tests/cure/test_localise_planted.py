@@ -10,7 +10,9 @@ CALLS = 1000
 SEEDS = 100 if LONG else 6
 
 
-@pytest.mark.parametrize("of", [PLANTED[k] for k in (5, 13)], ids=lambda of: f"{of.model}-{of.condition}")
+@pytest.mark.parametrize(
+    "of", [PLANTED[k] for k in (5, 13)], ids=lambda of: f"{of.model}-{of.condition}"
+)
 def test_what_is_planted_is_named_and_nothing_else(of):
     found, calls = tried(of, 7, CALLS)
     assert of.causes == named(found)
