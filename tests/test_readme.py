@@ -63,7 +63,7 @@ def test_every_flag_named_exists():
             env=os.environ | {"COLUMNS": "200"},
         ).stdout
         for verb in (
-            *("audit", "import", "correct"),
+            *("audit", "import", "correct", "attack", "harden", "gate"),
             *("card make", "card verify", "card log-mlflow"),
         )
     )

@@ -66,6 +66,7 @@ def test_what_cannot_be_told_is_said(lines, own_record, labels, why):
     assert why in shown("jsonl", "--data", path)
 
 
+@pytest.mark.slow
 def test_r_judges_words_tell_its_labels(shared):
     data = shared / "data" / "rjudge" / "by_category"
     if not data.is_dir():

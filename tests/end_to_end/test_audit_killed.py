@@ -73,6 +73,7 @@ def without_time_and_transport(card: dict[str, Any]) -> dict[str, Any]:
     return card
 
 
+@pytest.mark.slow
 def test_a_killed_audit_loses_nothing_and_asks_nothing_twice(tmp_path):
     planned = N_ITEMS * PER_ITEM + CONTROLS
     moments = sorted(random.Random().sample(range(1, planned - 20), 3))

@@ -128,6 +128,7 @@ def test_interrupted_while_it_waits(server, tmp_path):
     whole(tmp_path, server)
 
 
+@pytest.mark.slow
 def test_step_by_step(server, tmp_path):
     write = ("batch", "write", *SMALL, "--api-base", server.api_base, "--out", "run")
     said = say(*write, cwd=tmp_path)
