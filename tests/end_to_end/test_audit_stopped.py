@@ -17,6 +17,9 @@ from judgeaudit.core.errors import JudgeError, QuotaExhaustedError
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.verify import broken_links
 
+# whole programs, started, stopped and started again: minutes, and mostly waiting
+pytestmark = pytest.mark.slow
+
 
 def choices(server: Loopback, out: Path) -> dict[str, object]:
     return {

@@ -15,6 +15,9 @@ from judgeaudit import audit
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.verify import faults
 
+# whole programs, started, stopped and started again: minutes, and mostly waiting
+pytestmark = pytest.mark.slow
+
 N = 4 * (3 + 2)
 SMALL = (
     *("--judge", "direct:toy", "--preset", "quick", "--limit", "4", "--max-tokens", "40"),
