@@ -140,7 +140,7 @@ def plan_attack(view: LedgerView, spec: AttackSpec) -> AttackPlan:
             mend="Audit more items, of several sources",
         )
     kinds = {c.id: c for c in meta.protocol.conditions}
-    reference = next(c.id for c in meta.protocol.conditions if c.kind == "reference")
+    reference = meta.protocol.reference.id
     renderings = meta.renderings
     base = next(r for r in renderings if r.condition == reference and r.wording == 0)
     space = Wordings(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,17 +22,13 @@ from judgeaudit.core.table import Counts
 from judgeaudit.core.versions import versions
 from judgeaudit.cure.attack_search import Answers, Round
 from judgeaudit.cure.attack_space import Wordings
-from judgeaudit.cure.rounds_ask import OneBar, StoppedError, budget_over
-from judgeaudit.engine.budget import Budget
-from judgeaudit.engine.choices import judge_of, limits_of, price_of
+from judgeaudit.cure.rounds_ask import Seat, StoppedError
 from judgeaudit.engine.control import RunControl
-from judgeaudit.engine.door import run_plan_closing
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.plan import Plan, build_plan
 from judgeaudit.engine.progress import Progress
 from judgeaudit.engine.view import LedgerView
-from judgeaudit.judges.base import Judge
 from judgeaudit.policy.prompts import build_prompt
 
 __all__ = ["Asking", "StoppedError", "template_of_run"]
@@ -53,7 +48,7 @@ def template_of_run(view: LedgerView, items: Mapping[str, Item]) -> JudgeTemplat
     system, _, user = meta.template.removeprefix("[system]\n").partition("\n\n[user]\n")
     template = JudgeTemplate(id="run", system=system, user=user.removesuffix("\n"))
     texts = {(r.condition, r.wording): r for r in meta.renderings}
-    reference = next(c.id for c in meta.protocol.conditions if c.kind == "reference")
+    reference = meta.protocol.reference.id
     for row in view.rows(condition=reference):
         item, text = items[row["item"]], texts[reference, row["wording"]]
         key = f"{meta.protocol.seed}/{item.key}"
@@ -105,20 +100,12 @@ class Asking:
         control: RunControl,
     ) -> None:
         self._view, self._items, self._template = view, items, template
-        self._space, self._folder, self._spec = space, folder, spec
-        self._progress, self._control = OneBar(progress, most), control
+        self._space, self._folder = space, folder
+        self._seat = Seat(view, folder, spec, most=most, progress=progress, control=control)
         self._keys = view.table().items
         self._place = {key: k for k, key in enumerate(self._keys)}
-        self._judge_spec = view.meta.judge
-        self._price = price_of(spec, self._judge_spec)
-        truncated = view.meta.extra.get("retry_truncated")
-        self._limits = limits_of(
-            spec.model_copy(update={"retry_truncated": truncated}), self._judge_spec
-        )
         # repeats of the run were seen already: what is asked here is fresh
         self._repeat = 1 + max((int(r["repeat"]) for r in view.rows()), default=0)
-        self._judge: Judge | None = None
-        self._budget: Budget | None = None
         self._round = 0
         self.asked = 0
 
@@ -139,19 +126,9 @@ class Asking:
         path.parent.mkdir(parents=True, exist_ok=True)
         ledger = Ledger.open(path, meta, plan)
         try:
-            summary = await run_plan_closing(
-                plan,
-                self._the_judge(),
-                ledger,
-                close_judge=False,
-                limits=self._limits,
-                progress=self._progress,
-                control=self._control,
-                budget=self._the_budget(),
-                price=self._price,
-            )
-            if summary.interrupted:
-                raise StoppedError
+            # nobody knocks before: the ledger stands, and the first call finds out
+            judge = self._seat.judge((self._items[k] for k in self._keys), fresh=False)
+            await self._seat.ask(judge, plan, ledger)
             return self._read(ledger, asked)
         except ConfigError:
             if self._round == 1:
@@ -162,27 +139,12 @@ class Asking:
 
     async def aclose(self) -> None:
         """Close the judge, on the loop on which it was asked."""
-        self._progress.close()
-        if self._judge is not None:
-            with suppress(TimeoutError):
-                await self._judge.aclose()
-
-    def _the_judge(self) -> Judge:
-        if self._judge is None:
-            fresh = not self.path(1).exists()
-            items = tuple(self._items[k] for k in self._keys)
-            self._judge = judge_of(self._judge_spec, items, self._spec.attempt_seconds, fresh=fresh)
-        return self._judge
-
-    def _the_budget(self) -> Budget | None:
-        if self._budget is None:
-            self._budget = budget_over(self._folder, self._spec, self._price)
-        return self._budget
+        await self._seat.aclose()
 
     def _plan(self, asked: Round) -> tuple[Plan, RunMeta]:
         run = self._view.meta
         texts = [self._space.texts[a] for a in asked.arms]
-        base = next(c for c in run.protocol.conditions if c.kind == "reference")
+        base = run.protocol.reference
         conditions = tuple({c.id: c for c in (base, *(t.condition for t in texts))}.values())
         renderings = (self._space.base, *(t.rendering for t in texts))
         protocol = Protocol(
@@ -204,15 +166,15 @@ class Asking:
             [self._items[self._keys[k]] for k in asked.items],
             renderings,
             protocol,
-            self._judge_spec,
+            self._seat.judge_spec,
             prompt_of,
-            price=self._price,
+            price=self._seat.price,
         )
         plan = replace(plan, repeats=plan.repeats + self._repeat)
         self._repeat += max(asked.base_repeats, asked.repeats)
         meta = RunMeta(
             protocol=protocol,
-            judge=self._judge_spec,
+            judge=self._seat.judge_spec,
             policy=run.policy,
             renderings=renderings,
             corpus=run.corpus,

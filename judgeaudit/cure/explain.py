@@ -71,7 +71,7 @@ def explain(view: LedgerView, conditions: Sequence[str] = (), *, seed: int = 0) 
             raise ConfigError(unknown_name("condition of this run", id_, list(known)))
     chosen = tuple(conditions) or tuple(i for i, c in known.items() if c.kind == "certified")
     rows = _rows(view)
-    items, base_id = items_of(view), _base(view)
+    items, base_id = items_of(view), view.meta.protocol.reference.id
     base = {k: b for k, by in rows.items() if (b := _base_of(by.get(base_id, []))) is not None}
     flips: dict[str, list[str]] = {}
     for key in sorted(base):
@@ -109,10 +109,6 @@ def explain(view: LedgerView, conditions: Sequence[str] = (), *, seed: int = 0) 
         rationales=tuple(told_of),
         **figures,
     )
-
-
-def _base(view: LedgerView) -> str:
-    return next(c.id for c in view.meta.protocol.conditions if c.kind == "reference")
 
 
 def _rows(view: LedgerView) -> dict[str, _Rows]:
@@ -219,7 +215,7 @@ def _whole(title: str, said: str) -> bool:
 
 
 def _side_by_side(view: LedgerView, rows: _Rows, condition: str) -> SideBySide | None:
-    base_id = _base(view)
+    base_id = view.meta.protocol.reference.id
     texts = {(r.condition, r.wording): r for r in view.meta.renderings}
     sides = []
     for id_ in (base_id, condition):

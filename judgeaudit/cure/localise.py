@@ -143,7 +143,9 @@ def plan_localising(
             raise ConfigError(unknown_name("condition of this run", id_, list(known)))
     verdicts = _verdicts(view)
     items = items_of(view)
-    flips = {id_: _flipped(verdicts, c, _base(view).id) for id_, c in known.items()}
+    flips = {
+        id_: _flipped(verdicts, c, view.meta.protocol.reference.id) for id_, c in known.items()
+    }
     chosen = tuple(conditions) or tuple(
         sorted((i for i in known if flips[i][1]), key=lambda i: -len(flips[i][1]))[:1]
     )
@@ -159,10 +161,6 @@ def plan_localising(
         folder / "localise" / sha256_of(named)[:8],
         {i: len(f[1]) for i, f in flips.items() if i not in chosen},
     )
-
-
-def _base(view: LedgerView) -> Condition:
-    return next(c for c in view.meta.protocol.conditions if c.kind == "reference")
 
 
 def _verdicts(view: LedgerView) -> dict[str, dict[str, Counter[Label]]]:
@@ -202,7 +200,7 @@ def _target(
     items: dict[str, Item],
 ) -> Target:
     texts = {(r.condition, r.wording): r for r in view.meta.renderings}
-    base, rewrite = texts[_base(view).id, 0], texts[condition.id, 0]
+    base, rewrite = texts[view.meta.protocol.reference.id, 0], texts[condition.id, 0]
     edits = edits_between(policy, base, rewrite, condition)
     prompts = Prompts(view)
     compared, by_item = flips

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,18 +30,14 @@ from judgeaudit.core.records import (
 )
 from judgeaudit.core.versions import versions
 from judgeaudit.cure.localise_rounds import Question
-from judgeaudit.cure.rounds_ask import OneBar, StoppedError, begun, budget_over
-from judgeaudit.engine.budget import Budget
-from judgeaudit.engine.choices import judge_of, limits_of, price_of
+from judgeaudit.cure.rounds_ask import Seat, StoppedError, begun
 from judgeaudit.engine.control import RunControl
-from judgeaudit.engine.door import run_plan_closing
 from judgeaudit.engine.estimate import make_estimate
 from judgeaudit.engine.identity import RunMeta
 from judgeaudit.engine.ledger import Ledger
 from judgeaudit.engine.plan import Column, Plan
 from judgeaudit.engine.progress import Progress
 from judgeaudit.engine.view import LedgerView
-from judgeaudit.judges.base import Judge
 from judgeaudit.policy.prompts import build_prompt
 from judgeaudit.review.questions import items_of
 
@@ -129,21 +124,14 @@ class InLedgers:
         progress: Progress,
         control: RunControl,
     ) -> None:
-        self._view, self._folder, self._spec = view, folder, spec
-        self._progress, self._control = OneBar(progress, calls), control
+        self._view, self._folder = view, folder
+        self._seat = Seat(view, folder, spec, most=calls, progress=progress, control=control)
         self._items, self._prompts = items_of(view), Prompts(view)
-        self._judge_spec = view.meta.judge
-        self._price = price_of(spec, self._judge_spec)
-        self._limits = limits_of(
-            spec.model_copy(update={"retry_truncated": view.meta.extra.get("retry_truncated")}),
-            self._judge_spec,
-        )
-        depth = {r["repeat"] for r in view.rows(condition=_reference(view).id)}
+        self._base = view.meta.protocol.reference
+        depth = {r["repeat"] for r in view.rows(condition=self._base.id)}
         # repeats of the run were seen already: what is asked here is fresh
         self._first = max(view.meta.protocol.repeats, *(n + 1 for n in depth))
         self._asked: dict[tuple[str, str], int] = defaultdict(lambda: self._first)
-        self._judge: Judge | None = None
-        self._budget: Budget | None = None
         self._known: dict[Place, tuple[str, Label | None]] = {}
         self._last = 0
         for path in sorted(folder.glob("round-*.sqlite")):
@@ -195,22 +183,10 @@ class InLedgers:
         self._last += 1
         plan, meta = self._plan(questions, places)
         path = self._folder / f"round-{self._last:04d}.sqlite"
-        judge = self._the_judge()
+        judge = self._seat.judge(self._items.values(), fresh=self._fresh)
         ledger = Ledger.open(path, meta, plan)
         try:
-            summary = await run_plan_closing(
-                plan,
-                judge,
-                ledger,
-                close_judge=False,
-                limits=self._limits,
-                progress=self._progress,
-                control=self._control,
-                budget=self._the_budget(),
-                price=self._price,
-            )
-            if summary.interrupted:
-                raise StoppedError
+            await self._seat.ask(judge, plan, ledger)
             self._take(ledger)
         finally:
             # one without an answer is no round
@@ -242,7 +218,7 @@ class InLedgers:
 
     def _prove(self, question: Question, place: Place) -> None:
         """Prove that a known answer is one to the very prompt that would be sent."""
-        _, rendering = _column(question, _reference(self._view))
+        _, rendering = _column(question, self._base)
         if self._prompts(self._items[place[0]], rendering).sha256 != self._known[place][0]:
             raise LedgerError(
                 f"an answer about {place[0]!r} was given to another text of {place[1]!r}",
@@ -251,27 +227,11 @@ class InLedgers:
             )
 
     def _of(self, question: Question) -> tuple[str, str]:
-        return question.flip.item, _column(question, _reference(self._view))[0].id
+        return question.flip.item, _column(question, self._base)[0].id
 
     async def aclose(self) -> None:
         """Close the judge, on the loop on which it was asked."""
-        self._progress.close()
-        if self._judge is not None:
-            with suppress(TimeoutError):
-                await self._judge.aclose()
-
-    def _the_judge(self) -> Judge:
-        if self._judge is None:
-            items = tuple(self._items.values())
-            self._judge = judge_of(
-                self._judge_spec, items, self._spec.attempt_seconds, fresh=self._fresh
-            )
-        return self._judge
-
-    def _the_budget(self) -> Budget | None:
-        if self._budget is None:
-            self._budget = budget_over(self._folder, self._spec, self._price)
-        return self._budget
+        await self._seat.aclose()
 
     def _plan(self, questions: Sequence[Question], places: Sequence[Place]) -> tuple[Plan, RunMeta]:
         """Lay out a round."""
@@ -280,7 +240,7 @@ class InLedgers:
                              key=lambda i: i.key))  # fmt: skip
         texts: dict[str, tuple[Condition, Rendering]] = {}
         for q in questions:
-            condition, rendering = _column(q, _reference(self._view))
+            condition, rendering = _column(q, self._base)
             texts.setdefault(condition.id, (condition, rendering))
         columns = tuple(Column(c, r.wording, r) for c, r in texts.values())
         row = {item.key: k for k, item in enumerate(items)}
@@ -306,7 +266,7 @@ class InLedgers:
             items=items,
             columns=columns,
             protocol=protocol,
-            judge=self._judge_spec,
+            judge=self._seat.judge_spec,
             cells=np.array(cells, dtype=np.int64)[order],
             repeats=np.array(repeats, dtype=np.int64)[order],
             digests=bytes(digests),
@@ -314,14 +274,14 @@ class InLedgers:
                 {"localise": len(cells)},
                 tokens=-(-size // 4),
                 counted=False,
-                decoding=self._judge_spec.decoding,
-                price=self._price,
+                decoding=self._seat.judge_spec.decoding,
+                price=self._seat.price,
             ),
             prompt_of=self._prompts,
         )
         meta = RunMeta(
             protocol=protocol,
-            judge=self._judge_spec,
+            judge=self._seat.judge_spec,
             policy=run.policy,
             renderings=tuple(c.rendering for c in columns),
             corpus=run.corpus,
@@ -339,10 +299,6 @@ class InLedgers:
 
 def _kept(extra: dict[str, Any]) -> dict[str, Any]:
     return {k: extra[k] for k in ("retry_truncated", "confidence") if k in extra}
-
-
-def _reference(view: LedgerView) -> Condition:
-    return next(c for c in view.meta.protocol.conditions if c.kind == "reference")
 
 
 def _column(question: Question, base: Condition) -> tuple[Condition, Rendering]:

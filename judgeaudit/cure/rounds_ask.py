@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 
-from judgeaudit.core.records import AuditSpec
+from judgeaudit.core.records import AuditSpec, Item
 from judgeaudit.engine.budget import Amount, Budget, Caps, spent_before
+from judgeaudit.engine.choices import judge_of, limits_of, price_of
+from judgeaudit.engine.control import RunControl
+from judgeaudit.engine.door import run_plan_closing
 from judgeaudit.engine.estimate import Price
 from judgeaudit.engine.ledger import Ledger
+from judgeaudit.engine.plan import Plan
 from judgeaudit.engine.progress import Progress
 from judgeaudit.engine.schema import check_kind, connect
 from judgeaudit.engine.view import LedgerView
+from judgeaudit.judges.base import Judge
 
-__all__ = ["OneBar", "StoppedError", "begun", "budget_over"]
+__all__ = ["OneBar", "Seat", "StoppedError", "begun", "budget_over"]
 
 
 class StoppedError(Exception):
@@ -48,6 +54,83 @@ class OneBar:
         """Stop."""
         if self._begun:
             self._inner.end()
+
+
+class Seat:
+    """The judge of a run, asked round by round within the limits and one budget of all rounds.
+
+    Parameters
+    ----------
+    view : LedgerView
+        The run; its judge is asked, as it was asked there.
+    folder : Path
+        Of the rounds' ledgers.
+    spec : AuditSpec
+        Limits and budget.
+    most : int
+        Calls at most, for the bar.
+    progress, control
+        As of `run_plan`.
+    """
+
+    def __init__(
+        self,
+        view: LedgerView,
+        folder: Path,
+        spec: AuditSpec,
+        *,
+        most: int,
+        progress: Progress,
+        control: RunControl,
+    ) -> None:
+        self._folder, self._spec, self._control = folder, spec, control
+        self._progress = OneBar(progress, most)
+        self.judge_spec = view.meta.judge
+        self.price = price_of(spec, self.judge_spec)
+        truncated = view.meta.extra.get("retry_truncated")
+        self._limits = limits_of(
+            spec.model_copy(update={"retry_truncated": truncated}), self.judge_spec
+        )
+        self._judge: Judge | None = None
+        self._budget: Budget | None = None
+
+    def judge(self, items: Iterable[Item], *, fresh: bool) -> Judge:
+        """Return the judge, made once; `fresh` as of `judge_of`."""
+        if self._judge is None:
+            seconds = self._spec.attempt_seconds
+            self._judge = judge_of(self.judge_spec, tuple(items), seconds, fresh=fresh)
+        return self._judge
+
+    async def ask(self, judge: Judge, plan: Plan, ledger: Ledger) -> None:
+        """Make the calls of a round.
+
+        Raises
+        ------
+        StoppedError
+            If the user interrupts it.
+        """
+        if self._budget is None:
+            self._budget = budget_over(self._folder, self._spec, self.price)
+        summary = await run_plan_closing(
+            plan,
+            judge,
+            ledger,
+            close_judge=False,
+            limits=self._limits,
+            progress=self._progress,
+            control=self._control,
+            budget=self._budget,
+            price=self.price,
+        )
+        if summary.interrupted:
+            raise StoppedError
+
+    async def aclose(self) -> None:
+        """Close the judge, on the loop on which it was asked."""
+        self._progress.close()
+        if self._judge is not None:
+            with suppress(TimeoutError):
+                await self._judge.aclose()
 
 
 def begun(path: Path) -> bool:

@@ -155,7 +155,7 @@ def knowledge_of_run(
 
 
 def _calls_of(view: LedgerView) -> _Calls:
-    base = next(c.id for c in view.meta.protocol.conditions if c.kind == "reference")
+    base = view.meta.protocol.reference.id
     items = items_of(view)
     rows = [
         row

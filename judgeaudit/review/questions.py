@@ -95,7 +95,7 @@ def questions_of(view: LedgerView, source: Source) -> list[Question]:
         If there is nothing to ask about.
     """
     items, asking = items_of(view), asking_of(source)
-    base = next(c.id for c in view.meta.protocol.conditions if c.kind == "reference")
+    base = view.meta.protocol.reference.id
     rows = [
         row
         for row in view.rows(condition=base)

@@ -198,6 +198,11 @@ class Protocol(Record):
         return frozenset(c.id for c in self.conditions)
 
     @property
+    def reference(self) -> Condition:
+        """The condition that all others are compared with: the policy as written."""
+        return next(c for c in self.conditions if c.kind == "reference")
+
+    @property
     def sha256(self) -> str:
         """Hash of the set of conditions and repeats; the order seed is not part of it."""
         from judgeaudit.core.hashing import sha256_of
