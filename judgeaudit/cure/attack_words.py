@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from judgeaudit.core.records.attacked import Attack, Finalist
 from judgeaudit.core.terminal import plain
-from judgeaudit.cure.harden_words import cell, framed, markdown_table
+from judgeaudit.cure.harden_words import boxed, cell, framed, markdown_table, safe
 
 __all__ = ["headline", "of_attack", "page"]
 
@@ -167,29 +167,24 @@ def _longest_ticks(text: str) -> int:
 def page(found: Attack) -> str:
     """Make a page of its own: what was found, tables, and the winning text."""
     body = [
-        Markup("<h1>How far wording steers a judge</h1><p>{}</p>").format(headline(found)),
+        Markup("<h1>How far wording steers a judge</h1><p>{}</p>").format(safe(headline(found))),
         Markup("<ul>{}</ul>").format(
             Markup("").join(
-                Markup("<li><b>{}</b> {}</li>").format(name, said) for name, said in about(found)
+                Markup("<li><b>{}</b> {}</li>").format(name, safe(said))
+                for name, said in about(found)
             )
         ),
     ]
-    for head, rows in _tables(found):
-        body.append(
-            Markup("<table><tr>{}</tr>{}</table>").format(
-                Markup("").join(Markup("<th>{}</th>").format(h) for h in head),
-                Markup("").join(
-                    Markup("<tr>{}</tr>").format(
-                        Markup("").join(Markup("<td>{}</td>").format(c) for c in row)
-                    )
-                    for row in rows
-                ),
-            )
-        )
+    labels = (
+        "What the wording does to held-out items",
+        "The gain where it was chosen, and held out",
+    )
+    for label, (head, rows) in zip(labels, _tables(found), strict=True):
+        body.append(boxed(label, head, rows))
     for f in found.finalists:
-        body.append(Markup('<h2>{}</h2><p class="why">{}</p>').format(f.name, _certified(f)))
+        body.append(Markup('<h2>{}</h2><p class="why">{}</p>').format(safe(f.name), _certified(f)))
         if f.edits:
-            listed = Markup("").join(Markup("<li>{}</li>").format(e) for e in f.edits)
+            listed = Markup("").join(Markup("<li>{}</li>").format(safe(e)) for e in f.edits)
             body.append(Markup("<ul>{}</ul>").format(listed))
         body.append(
             Markup('<pre style="white-space:pre-wrap">{}</pre>').format(escape(f.rendering.text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -12,7 +12,16 @@ from judgeaudit.cards.render import md_text
 from judgeaudit.cure.harden_plot import pareto
 from judgeaudit.cure.harden_records import Candidate, Figure, Hardened
 
-__all__ = ["cell", "framed", "headline", "markdown_table", "of_hardened", "page"]
+__all__ = [
+    "boxed",
+    "cell",
+    "framed",
+    "headline",
+    "markdown_table",
+    "of_hardened",
+    "page",
+    "safe",
+]
 
 _INVARIANT: Final = "invariant by construction: wording discarded"
 _HEAD: Final = ("figure", "before", "after", "change", "p (corrected)")
@@ -45,7 +54,7 @@ def headline(found: Hardened) -> str:
     excess = best.figure("excess flips")
     assert excess is not None
     text = (
-        f"{_safe(best.name, 80)} flips less: excess flips {_points(excess.before)} before, "
+        f"{safe(best.name, 80)} flips less: excess flips {_points(excess.before)} before, "
         f"{_points(excess.after)} after ({tried}, p {_p(excess.p_adjusted)} corrected); "
         f"{_KEPT[best.accuracy]}."
     )
@@ -102,7 +111,7 @@ def _facts(found: Hardened) -> list[tuple[str, str]]:
 def _about(found: Hardened, *, md: bool) -> list[str]:
     if md:
         return [f"- **{name}** {cell(text)}" for name, text in _facts(found)]
-    return [f"{name:<10}{_safe(text)}" for name, text in _facts(found)]
+    return [f"{name:<10}{safe(text)}" for name, text in _facts(found)]
 
 
 def _remarks(c: Candidate, *, md: bool) -> list[str]:
@@ -118,7 +127,7 @@ def _remarks(c: Candidate, *, md: bool) -> list[str]:
         said.insert(1, _INVARIANT)
     if md:
         return [*(f"- {cell(s)}" for s in said), ""]
-    return [f"  {_safe(s)}" for s in said]
+    return [f"  {safe(s)}" for s in said]
 
 
 def _row(f: Figure) -> tuple[str, ...]:
@@ -174,7 +183,7 @@ def _p(x: float | None) -> str:
 
 
 def _text(rows: Sequence[Sequence[str]]) -> list[str]:
-    every = [list(_HEAD), *([_safe(c) for c in r] for r in rows)]
+    every = [list(_HEAD), *([safe(c) for c in r] for r in rows)]
     widths = [max(len(r[k]) for r in every) for k in range(len(_HEAD))]
     return [
         "  " + "  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in every
@@ -191,22 +200,22 @@ def markdown_table(rows: Sequence[Sequence[str]], head: Sequence[str] = _HEAD) -
 
 
 def _shown(text: str, md: bool) -> str:
-    return cell(text) if md else _safe(text)
+    return cell(text) if md else safe(text)
 
 
-def _safe(text: str, width: int = 600) -> str:
+def safe(text: str, width: int = 600) -> str:
     """Make a stranger's text visible, writable, one line and short."""
     return shorten(clean(text), width)
 
 
 def cell(text: str) -> str:
     """Make a text harmless in Markdown."""
-    return md_text(_safe(text))
+    return md_text(safe(text))
 
 
 def page(found: Hardened) -> str:
     """Make a page of its own: what was found, the plot of costs against excess flips, tables."""
-    drawn = tuple(c.model_copy(update={"name": _safe(c.name, 24)}) for c in found.candidates)
+    drawn = tuple(c.model_copy(update={"name": safe(c.name, 24)}) for c in found.candidates)
     body = [
         Markup("<h1>A judge before and after hardening</h1><p>{}</p>").format(headline(found)),
         Markup('<div class="box" tabindex="0" role="group" aria-label="Costs and excess flips">')
@@ -214,14 +223,14 @@ def page(found: Hardened) -> str:
         + Markup("</div>"),
         Markup("<ul>{}</ul>").format(
             Markup("").join(
-                Markup("<li><b>{}</b> {}</li>").format(name, _safe(text))
+                Markup("<li><b>{}</b> {}</li>").format(name, safe(text))
                 for name, text in _facts(found)
             )
         ),
         *(_section(c) for c in found.candidates),
     ]
     body += [
-        Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, _safe(s.why))
+        Markup('<p class="why">Not tried: {}: {}</p>').format(s.strategy, safe(s.why))
         for s in found.skipped
     ]
     return framed(f"Hardening {found.judge}", Markup("").join(body))
@@ -239,23 +248,38 @@ def framed(title: str, body: Markup) -> str:
             # a browser would ask for a favicon of its own accord
             '<link rel="icon" href="data:,">'
             "<title>{}</title><style>{}</style><main>{}</main></html>\n"
-        ).format(_safe(title, 140), style, body)
+        ).format(safe(title, 140), style, body)
     )
+
+
+def boxed(label: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """Lay out a table that scrolls by itself in a narrow window, and by the keyboard.
+
+    Parameters
+    ----------
+    label : str
+        What it shows, for who does not see it.
+    head : sequence of str
+        Of the columns.
+    rows : iterable of sequence of str
+        The first cell of each is its head; a stranger's words do no harm.
+    """
+    body = Markup("").join(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            safe(first), Markup("").join(Markup("<td>{}</td>").format(safe(c)) for c in rest)
+        )
+        for first, *rest in rows
+    )
+    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(h) for h in head)
+    return Markup(
+        '<div class="box" tabindex="0" role="group" aria-label="{}">'
+        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
+    ).format(label, heads, body)
 
 
 def _section(c: Candidate) -> Markup:
-    name = _safe(c.name, 80)
-    rows = Markup("").join(
-        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
-            _safe(first),
-            Markup("").join(Markup("<td>{}</td>").format(_safe(cell)) for cell in rest),
-        )
-        for first, *rest in map(_row, c.figures)
-    )
-    head = Markup("").join(Markup('<th scope="col">{}</th>').format(h) for h in _HEAD)
+    name = safe(c.name, 80)
     said = Markup("<br>").join(escape(s.strip()) for s in _remarks(c, md=False))
-    return Markup(
-        '<h2>{}</h2><p class="why">{}</p>'
-        '<div class="box" tabindex="0" role="group" aria-label="Figures of {}">'
-        "<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
-    ).format(name, said, name, head, rows)
+    return Markup('<h2>{}</h2><p class="why">{}</p>{}').format(
+        name, said, boxed(f"Figures of {name}", _HEAD, map(_row, c.figures))
+    )

@@ -32,7 +32,8 @@ th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(-
   vertical-align: top; }
 .num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .soft { color: var(--soft); }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .scroll:focus-visible { outline: 2px solid; }
+h1, h2, p, li { overflow-wrap: anywhere; }
 .policy { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line);
   padding: 1rem; border-radius: .4rem; }
 mark { color: inherit; background: none; border-radius: .15rem; border-bottom: 2px solid; }
@@ -129,7 +130,10 @@ def _causes(causes: Sequence[Cause]) -> Markup:
         for c in causes
     )
     return Markup(
-        '<h3>Smallest edits that flip a verdict</h3>\n<div class="scroll"><table><thead><tr>'
+        "<h3>Smallest edits that flip a verdict</h3>\n"
+        '<div class="scroll" tabindex="0" role="group" '
+        'aria-label="Smallest edits that flip a verdict">'
+        "<table><thead><tr>"
         '<th scope="col">Edits</th><th scope="col" class="num">Share of the flips traced</th>'
         '<th scope="col" class="num">to UNSAFE</th><th scope="col" class="num">to SAFE</th>'
         '<th scope="col">Kind of item</th><th scope="col">Dataset</th><th scope="col">Note</th>'
@@ -199,7 +203,9 @@ def _edits(edits: Sequence[Moved]) -> Markup:
         for k, m in enumerate(edits, start=1)
     )
     return Markup(
-        '<h3>Edits</h3>\n<div class="scroll"><table><thead><tr><th scope="col" class="num">No.</th>'
+        "<h3>Edits</h3>\n"
+        '<div class="scroll" tabindex="0" role="group" aria-label="Edits">'
+        '<table><thead><tr><th scope="col" class="num">No.</th>'
         '<th scope="col">Edit</th><th scope="col" class="num">Has a part in</th>'
         '<th scope="col" class="num">Enough alone</th><th scope="col" class="num">to UNSAFE</th>'
         '<th scope="col" class="num">to SAFE</th><th scope="col">Words</th></tr></thead>\n'
@@ -231,7 +237,9 @@ def _items(found: Localised) -> Markup:
     if not rows:
         return Markup("")
     return Markup(
-        '<h2>Items</h2>\n<div class="scroll"><table><thead><tr><th scope="col">Item</th>'
+        "<h2>Items</h2>\n"
+        '<div class="scroll" tabindex="0" role="group" aria-label="Items">'
+        '<table><thead><tr><th scope="col">Item</th>'
         '<th scope="col">Condition</th><th scope="col">Kind</th><th scope="col">Verdict</th>'
         '<th scope="col">Edits, or why none</th><th scope="col" class="num">Calls</th></tr></thead>'
         "\n<tbody>\n{}</tbody></table></div>\n"

@@ -183,6 +183,7 @@ class Throttle:
             raise
 
     def _free(self) -> None:
+        here = _running_loop()
         with self._lock:
             self._in_flight -= 1
             while self._waiters and self._in_flight < self.window.width:
@@ -190,10 +191,20 @@ class Throttle:
                 waiter.served = True
                 # the place is theirs from now on; a dead loop must not keep it
                 try:
-                    waiter.loop.call_soon_threadsafe(_settle, waiter.future)
+                    if waiter.loop is here:  # to wake a loop from itself costs two system calls
+                        _settle(waiter.future)
+                    else:
+                        waiter.loop.call_soon_threadsafe(_settle, waiter.future)
                 except RuntimeError:
                     continue
                 self._in_flight += 1
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _settle(future: asyncio.Future[None]) -> None:

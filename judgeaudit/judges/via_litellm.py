@@ -21,7 +21,7 @@ from judgeaudit.judges._door import ATTEMPT_SECONDS, NO_KEY, Door
 from judgeaudit.judges._ending import Ending
 from judgeaudit.judges._faults import gather
 from judgeaudit.judges._formats import format_parameters
-from judgeaudit.judges._litellm import litellm_library, price
+from judgeaudit.judges._litellm import litellm_library, price, unlogged
 from judgeaudit.judges._logprobs import truth_probability, verdict_probability
 from judgeaudit.judges._reach import REACH_SECONDS
 from judgeaudit.judges._salvage import answer_in, count
@@ -86,6 +86,7 @@ class LiteLLMJudge(Door):
             self._parameters["api_base"] = spec.api_base
         if key is not None:
             self._parameters["api_key"] = key
+        self._flat = not any(isinstance(v, dict | list) for v in self._parameters.values())
 
     def __repr__(self) -> str:
         return f"LiteLLMJudge({self._where()!r})"
@@ -111,12 +112,13 @@ class LiteLLMJudge(Door):
         # raised outside of the handler: a chained cause would carry headers, and so the key
         try:
             async with limit:
-                answer = await litellm.acompletion(
-                    messages=messages,
-                    timeout=_limits(self.attempt_seconds + 5),
-                    **seeded,
-                    **copy.deepcopy(self._parameters | (more or {})),
-                )
+                with unlogged():
+                    answer = await litellm.acompletion(
+                        messages=messages,
+                        timeout=_limits(self.attempt_seconds + 5),
+                        **seeded,
+                        **self._parameters_now(more),
+                    )
             return self._read(answer, time.perf_counter() - started)
         except Exception as exc:  # noqa: BLE001 - LiteLLM raises what it likes; all is mapped
             seconds = time.perf_counter() - started
@@ -127,6 +129,11 @@ class LiteLLMJudge(Door):
         if isinstance(ended, Reply):
             return ended
         raise await self._with_models(ended)
+
+    def _parameters_now(self, more: dict[str, Any] | None) -> dict[str, Any]:
+        # LiteLLM may change what it is given, but cannot change text and numbers
+        given = self._parameters | (more or {})
+        return given if self._flat else copy.deepcopy(given)
 
     def _late(self) -> TransientError:
         return TransientError(

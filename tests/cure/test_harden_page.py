@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import unicodedata
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from card_hostile import HOSTILE
+from page_world import BROWSER, looker
 
 from judgeaudit.cure.harden_records import Candidate, Figure, Hardened, Skipped, Wording
 from judgeaudit.cure.harden_words import of_hardened, page
-
-BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
 
 
 def candidate(name: str, text: str, shift: float) -> Candidate:
@@ -99,35 +95,12 @@ def test_the_json_holds_any_text_as_escapes():
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (set CHROMIUM)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation_and_no_request_leaves(tmp_path, scheme):
-    playwright = pytest.importorskip("playwright.sync_api")
-    axe = pytest.importorskip("axe_playwright_python")
-    source = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-    rules = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}"
     texts = {n: HOSTILE[n] for n in ("close", "attribute", "huge", "bidi", "nul")}
-    bad = []
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        context = browser.new_context(color_scheme=scheme, bypass_csp=True)
-        tab = context.new_page()
-        tab.on("console", lambda m: bad.append(m.text))
-        tab.on("pageerror", lambda e: bad.append(str(e)))
-        tab.on("dialog", lambda d: (bad.append(d.message), d.dismiss()))
-        tab.on("request", lambda r: bad.append(r.url) if r.url[:5] not in ("file:", "data:") else 0)
+    with looker(scheme) as seen:
         for name, text in {**texts, "usual": "mended"}.items():
             path = tmp_path / f"{name}.html"
             path.write_text(page(found(text)), encoding="utf-8")
-            tab.goto(path.as_uri())
-            for width in (390, 820, 1280):
-                tab.set_viewport_size({"width": width, "height": 900})
-                wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
-                assert wide <= 0, (name, width)
-                tab.evaluate(source)
-                seen = tab.evaluate(f"axe.run(document, {rules})")["violations"]
-                assert [] == [(v["id"], v["nodes"][0]["html"][:200]) for v in seen], (name, width)
-            tab.set_viewport_size({"width": 390, "height": 900})
-            tab.screenshot(path=str(tmp_path / f"{name}-{scheme}.png"))
-        tab.goto((tmp_path / "usual.html").as_uri())
-        tab.keyboard.press("Tab")
-        assert "Costs and excess flips" == tab.evaluate("document.activeElement.ariaLabel")
-        browser.close()
-    assert [] == bad
+            seen.look(path)
+        seen.tab.goto((tmp_path / "usual.html").as_uri())
+        seen.tab.keyboard.press("Tab")
+        assert "Costs and excess flips" == seen.tab.evaluate("document.activeElement.ariaLabel")

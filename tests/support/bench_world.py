@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -66,6 +70,34 @@ def marginal_pairs(
     ours = statistics.median(a for a, _ in found)
     theirs = statistics.median(b for _, b in found)
     return ours, theirs, statistics.median(a / b for a, b in found)
+
+
+async def alternating(
+    one: Callable[[int], Awaitable[object]], other: Callable[[int], Awaitable[object]], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Let two works do one piece after the other, in turn, in one event loop.
+
+    Pieces of a second or two: what slows the machine down for longer slows both. Returns CPU
+    seconds and wall-clock seconds, shape (n, 2); piece 0 of both warms up and is not among them.
+    """
+    used, wall = np.empty((n, 2)), np.empty((n, 2))
+    for k in range(n + 1):
+        for j in (0, 1) if k % 2 else (1, 0):
+            gc.collect()  # or one pays for what the other left behind
+            before, began = time.process_time(), time.perf_counter()
+            await (one, other)[j](k)
+            if k:
+                used[k - 1, j] = time.process_time() - before
+                wall[k - 1, j] = time.perf_counter() - began
+    return used, wall
+
+
+def median_ratio(pairs: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the median ratio of first to second, and its 95% interval (bootstrap of pairs)."""
+    ratios = pairs[:, 0] / pairs[:, 1]
+    drawn = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
+    low, high = np.quantile(np.median(drawn, axis=1), [0.025, 0.975])
+    return float(np.median(ratios)), float(low), float(high)
 
 
 def show(title: str, rows: list[tuple[object, ...]], file: str) -> None:
