@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 __all__ = [
     "Batch",
@@ -18,6 +20,9 @@ __all__ = [
     "served_names",
     "storable",
 ]
+
+# 64 rows of 11 values: below the 999 variables that an old SQLite takes
+_ROWS_A_STATEMENT: Final = 64
 
 Batch = tuple[int, int, str, float]
 """(id, session, committed_at, elapsed)."""
@@ -115,19 +120,32 @@ def insert(
         "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
         (*batch, len(answers), len(failures), head),
     )
-    db.executemany(
-        "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(a[0], batch[0], *a[1:9], _number(db, served, a[9], a[10])) for a in answers],
-    )
-    db.executemany(
-        "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(a[0], *map(storable, a[11:])) for a in answers],
-    )
-    db.executemany(
-        "INSERT INTO failures (call, batch, class, status, code, message, attempts) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(f[0], batch[0], *map(storable, f[1:])) for f in failures],
-    )
+    verdicts = [(a[0], batch[0], *a[1:9], _number(db, served, a[9], a[10])) for a in answers]
+    _insert_rows(db, "verdicts", verdicts)
+    _insert_rows(db, "replies", [(a[0], *map(storable, a[11:])) for a in answers])
+    told = [(f[0], batch[0], *map(storable, f[1:])) for f in failures]
+    _insert_rows(db, "failures (call, batch, class, status, code, message, attempts)", told)
+
+
+def _insert_rows(db: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert many rows by few statements.
+
+    `executemany` lets go of the interpreter's lock for each row, and waits for it again: beside a
+    busy event loop that costs more than the row. Sizes are powers of two, so that the statements
+    that are prepared are few and used again.
+    """
+    at = 0
+    while left := len(rows) - at:
+        n = min(_ROWS_A_STATEMENT, 1 << (left.bit_length() - 1))
+        values = itertools.chain.from_iterable(rows[at : at + n])
+        db.execute(_insertion(table, len(rows[0]), n), tuple(values))
+        at += n
+
+
+@functools.cache
+def _insertion(table: str, width: int, n: int) -> str:
+    row = f"({', '.join('?' * width)})"
+    return f"INSERT INTO {table} VALUES {', '.join([row] * n)}"  # noqa: S608 - our own words
 
 
 def _number(

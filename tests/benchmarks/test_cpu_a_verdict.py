@@ -217,7 +217,7 @@ def test_through_the_litellm_door(tmp_path, latency, in_flight, monkeypatch, lit
     is measured is the calls, and our part of each piece begins and ends a run.
     """
     monkeypatch.setenv("OPENAI_API_KEY", "sk-bench")
-    n, piece = size("PIECES", 10), max(160, 3 * in_flight)
+    n, piece = size("PIECES", 10), max(240, 3 * in_flight, min(6 * in_flight, 480))
     with server(latency) as api_base, (tmp_path / "log").open("w") as log:
         plan = long_plan((n + 1) * piece // 7 + 8, spec_at(api_base))
         assert plan.n_calls >= (n + 1) * piece
