@@ -50,13 +50,13 @@ class Door(ABC):
         QuotaExhaustedError
             The account has no credit left.
         """
-        return await self._request(prompt, self._seed(call))
+        return await self._request(prompt, call.seed)
 
     async def ask_longer(self, prompt: JudgePrompt, call: Call, max_tokens: int) -> Reply:
         """Make one request with another cap on the answer's tokens; see `RoomyJudge`."""
         named = "max_completion_tokens" in self._spec.decoding
         cap = {"max_completion_tokens" if named else "max_tokens": max_tokens}
-        return await self._request(prompt, self._seed(call), cap)
+        return await self._request(prompt, call.seed, cap)
 
     async def probe(self) -> Reply:
         """Make one request that shows that server, key, model and parameters are accepted.
@@ -78,10 +78,6 @@ class Door(ABC):
             if isinstance(exc, TransientError) and exc.code != "unreachable":
                 raise
             raise ConfigError(exc.what, where=exc.where, mend=exc.mend) from None
-
-    def _seed(self, call: Call) -> int:
-        # a hash: only where it is sent
-        return call.seed if self._spec.sends_seed else 0
 
     @abstractmethod
     async def _request(

@@ -67,7 +67,7 @@ def unlogged() -> Iterator[None]:
     It costs a sixth of a call's CPU time, most of it in a second thread. Where the program has
     registered a callback with LiteLLM, that is told of each call as ever.
     """
-    flag = None if any(getattr(litellm_library(), k, None) for k in _LISTENERS) else _own_call()
+    flag = None if _listened(litellm_library()) else _own_call()
     if flag is None:
         yield
         return
@@ -76,6 +76,11 @@ def unlogged() -> Iterator[None]:
         yield
     finally:
         flag.reset(before)
+
+
+def _listened(litellm: Any) -> bool:
+    # "cache" is LiteLLM's own, of a program that once had a cache; it is off here
+    return any(c != "cache" for k in _LISTENERS for c in getattr(litellm, k, None) or ())
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from loopback import Loopback, always, error, says
 
 from judgeaudit.core.errors import TransientError
 from judgeaudit.core.records import Reply
-from judgeaudit.judges._litellm import litellm_library, unlogged
+from judgeaudit.judges._litellm import _LISTENERS, litellm_library, unlogged
 from judgeaudit.judges.via_litellm import LiteLLMJudge
 
 
@@ -36,6 +36,12 @@ def payloads(monkeypatch):
     return made
 
 
+@pytest.fixture(autouse=True)
+def _nobody_listens(monkeypatch):
+    for name in _LISTENERS:
+        monkeypatch.setattr(litellm_library(), name, [])
+
+
 def own_call() -> bool:
     return importlib.import_module("litellm._internal_context").is_internal_call.get()
 
@@ -56,7 +62,10 @@ async def ask_and_let_listeners_work(server, wanted=lambda: True) -> Reply | Tra
     return answer
 
 
-def test_no_payload_is_made_where_nobody_listens(payloads):
+@pytest.mark.parametrize("left", [[], ["cache"]])
+def test_no_payload_is_made_where_nobody_listens(left, payloads, monkeypatch):
+    # what stays of a cache that a program had once hears nothing either: caches are off here
+    monkeypatch.setattr(litellm_library(), "success_callback", left)
     with Loopback(says("SAFE")) as server:
         reply = asyncio.run(ask_and_let_listeners_work(server))
     assert (reply.text, reply.prompt_tokens is not None, payloads) == ("SAFE", True, [])
@@ -74,11 +83,7 @@ def test_a_listener_of_the_program_hears_of_answers_and_of_failures(payloads, mo
         async def async_log_failure_event(self, **told):
             heard.append(("failed", type(told["kwargs"]["exception"]).__name__))
 
-    for name in ("callbacks", "success_callback", "failure_callback"):
-        monkeypatch.setattr(litellm, name, [])
-    for name in ("_async_success_callback", "_async_failure_callback"):
-        monkeypatch.setattr(litellm, name, [])
-    litellm.callbacks = [Listener()]
+    monkeypatch.setattr(litellm, "callbacks", [Listener()])
     with Loopback(says("SAFE")) as server:
         asyncio.run(ask_and_let_listeners_work(server, lambda: heard))
         server.behaviour = always(error(503, "busy", "busy"))
