@@ -81,12 +81,12 @@ def to_html(found: Localised, *, stylesheet: str | None = None) -> str:
         Markup(
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            "<title>{}</title>\n{}\n</head>\n<body>\n<h1>{}</h1>\n<p>{}</p>\n"
+            "<title>{}</title>\n{}\n</head>\n<body>\n<main>\n<h1>{}</h1>\n<p>{}</p>\n"
         ).format(title, style, title, _said(_about(found)))
     ]
     parts += [_section(s) for s in found.sections]
     parts.append(_items(found))
-    parts.append(Markup("</body>\n</html>\n"))
+    parts.append(Markup("</main>\n</body>\n</html>\n"))
     return str(Markup("").join(parts))
 
 

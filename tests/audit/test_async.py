@@ -165,6 +165,7 @@ def test_a_cancelled_one_keeps_what_was_answered_and_closes_what_it_opened(tmp_p
         assert planned + 4 == server.n_requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", range(12))
 def test_cancelled_at_any_moment_it_lets_go_of_the_ledger(tmp_path, turns):
     async def story():

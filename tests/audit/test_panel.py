@@ -73,6 +73,7 @@ def test_one_that_is_out_of_credit_stops_alone_and_goes_on_later(tmp_path):
         assert N == rich.n_requests
 
 
+@pytest.mark.slow
 def test_each_ledger_and_card_is_that_of_an_audit_of_its_own(tmp_path):
     with Loopback(hash_verdict) as server:
         ended = panel.run(

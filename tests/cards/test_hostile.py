@@ -238,6 +238,7 @@ def test_the_hubs_model_card(name, hostile):
     assert len(text) < 1_000_000
 
 
+@pytest.mark.slow
 def test_five_megabytes_in_every_place_stay_a_card_of_usual_size():
     card = hostile_run("=<b>\u202e" + "A" * 5_000_000).card()
     for form, make in cards.FORMATS.items():

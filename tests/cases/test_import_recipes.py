@@ -92,6 +92,7 @@ def grades(folder: Path) -> dict[tuple[str, str, int], dict[str, int]]:
     return out
 
 
+@pytest.mark.slow
 def test_two_judges_that_grade(shared, tmp_path):
     printed = recipe(shared, tmp_path, "Two judges that grade", "toolemu_dual_judge")
     by = grades(shared / "data" / "other" / "toolemu_dual_judge")

@@ -77,6 +77,7 @@ def test_a_run_in_a_folder_named_like_a_verb(cli, world, tmp_path):
     assert 0 == cli("make", "verify", "--format", "badge", cwd=tmp_path).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(cards.FORMATS))
 def test_each_format_of_a_run_and_of_its_card_are_the_same_bytes(cli, world, form):
     of_run = cli("run", "--format", form, cwd=world)

@@ -23,6 +23,7 @@ def run(*args: str, code: int = 0) -> str:
     return result.output
 
 
+@pytest.mark.slow
 def test_all_prints_every_policy_under_every_condition_in_every_language():
     out = run("--all")
     heads = re.findall(r"^===== (\w+) / (\w+) / (\w+) / (\w+) =====$", out, re.MULTILINE)

@@ -52,6 +52,7 @@ def test_certificates_reach_the_card(rated, tmp_path):
     assert "human raters: passed, 3 raters, unanimous on each of six dimensions" in page
 
 
+@pytest.mark.slow
 def test_certificates_made_after_the_run_need_no_new_call(rated, tmp_path):
     before = audit.run(**RUN, out=tmp_path / "run")
     assert ("structural", True) == evidence(before.card)["T1"]

@@ -118,6 +118,7 @@ def test_several_finalists_get_wider_intervals_and_larger_p_values():
 # ---- the texts ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_text_that_may_be_asked_reads_back_as_the_policy():
     base = render(POLICY, "base")
     space = Wordings(POLICY, base, (), wordings=2, seed=0)

@@ -43,6 +43,7 @@ def refused(*args) -> str:
     return result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["harden", "attack"])
 def test_a_page_never_replaces_a_ledger_an_input_or_a_folder(made, verb, tmp_path):
     folder, server = made

@@ -113,6 +113,7 @@ def test_a_dry_run_says_what_it_would_ask_and_asks_nobody(run):
     assert not (folder / FILE).exists()
 
 
+@pytest.mark.slow
 def test_failures_are_retried_or_left_out_and_never_a_verdict(tmp_path):
     with Loopback(wordy) as server:
         folder = judged(server, tmp_path)

@@ -101,6 +101,7 @@ def test_a_killed_audit_loses_nothing_and_asks_nothing_twice(tmp_path):
     assert "sk-sentinel-4711" not in whole.stdout + whole.stderr
 
 
+@pytest.mark.slow
 def test_a_second_process_is_kept_out_and_told_who_holds_the_ledger(tmp_path):
     out = tmp_path / "run"
     # so slow that the first cannot be done before the second has been told

@@ -192,6 +192,7 @@ def world(tmp_path_factory):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_run_ends_well_and_says_what_failed(world):
     first_run, _ = world["runs"]
     for done in world["runs"]:

@@ -110,6 +110,7 @@ def kill_at_random(words, n_kills, check):
         check()
 
 
+@pytest.mark.slow
 def test_killed_in_mid_compaction_the_ledger_is_whole(path):
     before = state(path)
 
@@ -122,6 +123,7 @@ def test_killed_in_mid_compaction_the_ledger_is_whole(path):
     assert [path.name] == [p.name for p in path.parent.iterdir()]
 
 
+@pytest.mark.slow
 def test_killed_in_mid_merge_the_sources_are_whole_and_the_target_is_or_is_not_there(
     path, tmp_path, plan
 ):

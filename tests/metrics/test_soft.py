@@ -48,6 +48,7 @@ def truth(planted):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["quiet", "noisy", "brittle", "sharpening", "drifting"])
 @pytest.mark.parametrize("reasoning", [None, 6.0])
 def test_soft_and_hard_measure_the_same_and_soft_has_less_noise(name, reasoning):

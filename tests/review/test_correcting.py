@@ -147,6 +147,7 @@ def test_labels_are_refused_by_line(tmp_path, run, text, parts):
     assert 2 == caught.value.exit_code
 
 
+@pytest.mark.slow
 def test_command_draw_and_card(tmp_path, run):
     made = run({f"i{k:02}": ["UNSAFE" if k % 4 == 0 else "SAFE"] for k in range(40)})
 

@@ -51,6 +51,7 @@ def drafted(source: Path) -> Path:
     return source.with_name("mine.toml")
 
 
+@pytest.mark.slow
 def test_a_draft_is_rendered_and_what_is_not_covered_is_shown(source):
     with Loopback(drafts(GOOD)) as server:
         out = draft(server, source)

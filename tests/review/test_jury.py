@@ -176,6 +176,7 @@ def cli(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command(runs, tmp_path):
     folders = [str(r) for r in runs]
     told = cli(tmp_path, *folders)

@@ -212,6 +212,7 @@ def test_a_spent_budget_stops_and_the_same_command_goes_on(server, tmp_path):
         assert 6 * K == view.n_answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 20])
 def test_a_killed_session_loses_and_doubles_nothing(server, tmp_path, after):
     folder = judged(server, tmp_path)

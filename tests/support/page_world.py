@@ -35,7 +35,8 @@ class Looker:
             assert wide <= 0, (path.name, width)
             self.tab.evaluate(self._source)
             seen = self.tab.evaluate(f"axe.run(document, {RULES})")["violations"]
-            assert [] == [(v["id"], v["nodes"][0]["html"][:200]) for v in seen], (path.name, width)
+            told = [(v["id"], v["nodes"][0]["html"][:200]) for v in seen]
+            assert [] == told, (path.name, width, told)
 
 
 @contextmanager

@@ -246,6 +246,7 @@ def test_hostile_text_is_exported_as_text(tmp_path):
         assert set(server.explorer.runs[0].index.items.keys) == keys
 
 
+@pytest.mark.slow
 def test_a_long_text_comes_in_parts_and_whole(tmp_path):
     with serving(hostile_ledger(tmp_path / "ledger.sqlite")) as server:
         client, huge = Client(server), "<b>A</b> \u202e" * 500_000

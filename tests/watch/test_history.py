@@ -106,6 +106,7 @@ def test_a_file_that_is_no_history(tmp_path):
         History(tmp_path).nights()
 
 
+@pytest.mark.slow
 def test_a_served_model_that_changes_in_mid_history_is_named(tmp_path):
     data = corpus(tmp_path / "items.jsonl", 40)
     history = History(tmp_path / "store")

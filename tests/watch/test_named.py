@@ -47,6 +47,7 @@ def runs(tmp_path_factory):
     return home
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "two", "verdict", "causes"),
     [
@@ -70,6 +71,7 @@ def test_compare_names_it(runs, one, two, verdict, causes):
     assert {kind for kind, _ in causes} == {kind for kind, _ in told}
 
 
+@pytest.mark.slow
 def test_a_history_names_it(runs, tmp_path):
     store = ("--store", tmp_path / "store")
     for k, name in enumerate(("first", "noise", "policy", "more"), 1):

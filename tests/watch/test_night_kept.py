@@ -165,6 +165,7 @@ def test_anchors_that_were_edited_are_refused(home, tmp_path):
         read_anchors(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["", "file://", "local://"])
 def test_a_store_that_is_good_takes_the_night(home, tmp_path, scheme):
     store = f"{scheme}{tmp_path}/store"

@@ -66,6 +66,7 @@ for run in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["{}", "file://{}"])
 def test_two_processes_that_write_at_once_lose_no_night(tmp_path, form):
     runs = [str(night(tmp_path, f"n{k}")) for k in range(8)]
