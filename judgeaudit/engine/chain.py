@@ -23,6 +23,8 @@ __all__ = [
 
 # 64 rows of 11 values: below the 999 variables that an old SQLite takes
 _ROWS_A_STATEMENT: Final = 64
+# SQLite copies what a statement is given
+_TEXT_A_STATEMENT: Final = 1 << 20
 
 Batch = tuple[int, int, str, float]
 """(id, session, committed_at, elapsed)."""
@@ -137,9 +139,15 @@ def _insert_rows(db: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, .
     at = 0
     while left := len(rows) - at:
         n = min(_ROWS_A_STATEMENT, 1 << (left.bit_length() - 1))
+        if _length(rows[at : at + n]) > _TEXT_A_STATEMENT:
+            n = 1
         values = itertools.chain.from_iterable(rows[at : at + n])
         db.execute(_insertion(table, len(rows[0]), n), tuple(values))
         at += n
+
+
+def _length(rows: Sequence[tuple[Any, ...]]) -> int:
+    return sum(len(v) for row in rows for v in row if isinstance(v, str | bytes))
 
 
 @functools.cache

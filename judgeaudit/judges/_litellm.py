@@ -64,7 +64,7 @@ def _import_litellm() -> Any:
 def unlogged() -> Iterator[None]:
     """Spare LiteLLM the payload that it makes after each call for callbacks, where there are none.
 
-    It costs a sixth of a call's CPU time, most of it in a second thread. Where the program has
+    It costs about a tenth of a call's CPU time. Where the program has
     registered a callback with LiteLLM, that is told of each call as ever.
     """
     flag = None if _listened(litellm_library()) else _own_call()

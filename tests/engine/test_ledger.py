@@ -70,6 +70,26 @@ def test_what_is_written_is_read_back_word_for_word(path, plan):
         assert broken_links(view) == []
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 63, 64, 65, 127, 150])
+@pytest.mark.parametrize("long", [False, True])
+def test_batches_of_any_size_are_read_back_row_by_row(path, n, long):
+    plan = make_plan(12)
+    texts = {k: f"{k} {ODD} " + "x" * (300_000 if long and k % 11 == 0 else k) for k in range(n)}
+    rows = [answer(k, ("SAFE", "UNSAFE")[k % 2], text=texts[k]) for k in texts]
+    rows += [Failure(n + k, "timeout", None, f"c{k}", f"late {k}", 1) for k in range(n % 70)]
+    assert plan.n_calls >= len(rows)
+    with open_ledger(path, plan) as ledger:
+        ledger.append(rows)
+    with Ledger.open_readonly(path) as view:
+        held = {r["position"]: r for r in view.rows() if r["outcome"]}
+        told = [(f["call"], f["code"], f["message"]) for f in view.failures()]
+        assert {k: (t, ("SAFE", "UNSAFE")[k % 2]) for k, t in texts.items()} == {
+            k: (r["text"], r["label"]) for k, r in held.items() if r["outcome"] == "verdict"
+        }
+        assert [(n + k, f"c{k}", f"late {k}") for k in range(n % 70)] == told
+        assert broken_links(view) == []
+
+
 def test_the_table_holds_outcomes_errors_and_what_was_not_called(path, plan):
     rows = [
         answer(0, "SAFE"),
