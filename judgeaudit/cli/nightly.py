@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,6 +104,7 @@ def _run(
         Path | None, typer.Option(help="Folder of the night. Default: nights/ and today (UTC).")
     ] = None,
     store: _Store = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.")] = None,
     as_json: _Json = False,
     md: Annotated[bool, typer.Option("--md", help="As Markdown.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -116,21 +118,28 @@ def _run(
     flags = {**locals(), "condition": None, "certificates": None}
     flags["out"] = None
     from judgeaudit.cli._chosen import chosen
+    from judgeaudit.cli._reports_paths import distinct, writable
     from judgeaudit.core.clock import now_utc
     from judgeaudit.core.terminal import plain
     from judgeaudit.watch.anchors import read_anchors, written
     from judgeaudit.watch.keeping import ready
     from judgeaudit.watch.night import ask
+    from judgeaudit.watch.outputs import junit_of_night
     from judgeaudit.watch.thrift_words import of_night
 
+    folder = out or Path("nights") / now_utc()[:10]
+    distinct({"--junit": junit}, [*_read_by(folder, anchors, config, policy, data)])
+    if junit is not None and junit.is_dir():
+        writable("--junit", junit)
     frozen, spec = read_anchors(anchors), chosen(flags)
     # before the first call: a night is paid for
     history = None if store is None else ready(store)
-    folder = out or Path("nights") / now_utc()[:10]
     found = ask(frozen, spec, folder, show="quiet" if quiet else "auto")
     # the verdict first: no file and no store may keep it from being read
     _out.say(written(found) if as_json else of_night(found, md=md))
     troubles = _saved(folder / "night.json", written(found) + "\n")
+    if junit is not None:
+        troubles += _saved(junit, junit_of_night(found, of_night(found)))
     if history is not None and found.outcome in {"pass", "fail", "inconclusive"} and found.looks:
         troubles += _added(history, folder, frozen.keys[: frozen.ends[0]])
     for said in troubles:
@@ -138,6 +147,14 @@ def _run(
     # a change is never hidden by a store that failed; a night that is not kept is never a pass
     kept = {"fail", "broken", "interrupted"}
     raise typer.Exit(3 if troubles and found.outcome not in kept else found.exit_code)
+
+
+def _read_by(
+    folder: Path, anchors: Path, config: Path | None, *texts: str | None
+) -> Iterator[Path]:
+    """Yield the files that a night reads or keeps, which no report may replace."""
+    yield from (anchors, config or Path("audit.toml"), folder / "night.json")
+    yield from (Path(text) for text in texts if text)
 
 
 def _saved(path: Path, text: str) -> list[str]:

@@ -1,17 +1,28 @@
-"""A gate's result where machines look: JUnit XML, GitHub, JSON lines, Prometheus."""
+"""A gate's or a night's result where machines look: JUnit XML, GitHub, JSON lines, Prometheus."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 from judgeaudit.core.terminal import plain
 from judgeaudit.watch.deciding import Check
 from judgeaudit.watch.gating import GateResult
+from judgeaudit.watch.night_result import NightResult
 
-__all__ = ["LONGEST", "json_lines", "junit", "prometheus", "told", "workflow_commands"]
+__all__ = [
+    "LONGEST",
+    "json_lines",
+    "junit",
+    "junit_of_night",
+    "prometheus",
+    "told",
+    "workflow_commands",
+]
 
 _ODD: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONGEST: Final = 4000
@@ -26,37 +37,82 @@ def _xml(text: str) -> str:
     return _ODD.sub("?", plain(text, limit=LONGEST))
 
 
+class _Case(NamedTuple):
+    classname: str
+    name: str
+    tag: Literal["failure", "error"] | None = None
+    kind: str = ""
+    why: str = ""
+    text: str = ""
+
+
 def junit(found: GateResult) -> str:
     """Write a test suite: a bar a test case; inconclusive ones are errors, not failures."""
-    bad = sum(c.outcome == "fail" for c in found.checks)
-    open_ = sum(c.outcome == "inconclusive" for c in found.checks)
-    broken = found.outcome == "broken"
+    cases = [
+        _Case(
+            f"judgeaudit.gate.{c.kind}",
+            f"{c.name}: {c.bar}",
+            _tag(c.outcome),
+            c.outcome,
+            c.why,
+            told(c),
+        )
+        for c in found.checks
+    ]
+    if found.outcome == "broken":
+        cases.append(_Case("judgeaudit.gate", "answers", "error", "broken", found.sentence))
+    return _suites("judgeaudit gate", cases)
+
+
+def junit_of_night(found: NightResult, text: str = "") -> str:
+    """Write a test suite of a night: whether the judge changed, then each wording asked again.
+
+    Parameters
+    ----------
+    found : NightResult
+        A night that is inconclusive, broken or interrupted is an error, not a failure.
+    text : str
+        Stands under a night that did not pass.
+    """
+    name = f"no change; a worsening by {100 * found.drift:g} points is ruled out"
+    cases = [
+        _Case("judgeaudit.nightly", name, _tag(found.outcome), found.outcome, found.sentence, text)
+    ]
+    for r in found.reworded:
+        name = f"{r.condition}: {r.n_prompts} changed prompts move no verdicts"
+        where = "judgeaudit.nightly.reworded"
+        if r.why_undefined:
+            cases.append(_Case(where, name, "error", "undefined", r.why_undefined))
+        elif r.moved:
+            why = f"verdicts moved by more than chance (p {r.p_adjusted:.3g})"
+            cases.append(_Case(where, name, "failure", "fail", why))
+        else:
+            cases.append(_Case(where, name))
+    return _suites("judgeaudit nightly", cases)
+
+
+def _tag(outcome: str) -> Literal["failure", "error"] | None:
+    if outcome == "pass":
+        return None
+    return "failure" if outcome == "fail" else "error"
+
+
+def _suites(name: str, cases: Sequence[_Case]) -> str:
+    count = Counter(c.tag for c in cases)
     suite = ET.Element(
         "testsuite",
-        name="judgeaudit gate",
-        tests=str(len(found.checks) + broken),
-        failures=str(bad),
-        errors=str(open_ + broken),
+        name=name,
+        tests=str(len(cases)),
+        failures=str(count["failure"]),
+        errors=str(count["error"]),
         skipped="0",
         time="0",
     )
-    for check in found.checks:
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=f"judgeaudit.gate.{check.kind}",
-            name=_xml(f"{check.name}: {check.bar}"),
-            time="0",
-        )
-        if check.outcome != "pass":
-            tag = "failure" if check.outcome == "fail" else "error"
-            trouble = ET.SubElement(case, tag, message=_xml(check.why), type=check.outcome)
-            trouble.text = _xml(told(check))
-    if broken:
-        case = ET.SubElement(
-            suite, "testcase", classname="judgeaudit.gate", name="answers", time="0"
-        )
-        ET.SubElement(case, "error", message=_xml(found.sentence), type="broken")
+    for c in cases:
+        case = ET.SubElement(suite, "testcase", classname=c.classname, name=_xml(c.name), time="0")
+        if c.tag is not None:
+            trouble = ET.SubElement(case, c.tag, message=_xml(c.why), type=c.kind)
+            trouble.text = _xml(c.text) or None
     whole = ET.Element("testsuites")
     whole.append(suite)
     ET.indent(whole)

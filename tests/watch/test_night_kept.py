@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from loopback import Answer, Loopback, completion
@@ -13,6 +15,8 @@ from judgeaudit import audit
 from judgeaudit.core.errors import ConfigError, JudgeAuditError
 from judgeaudit.watch import History
 from judgeaudit.watch.anchors import read_anchors
+from judgeaudit.watch.night_result import Asked, NightResult, Reworded
+from judgeaudit.watch.outputs import junit_of_night
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +87,66 @@ def test_a_night_has_a_folder_of_its_own(home, tmp_path):
         assert "holds a run, which is no night" in str(done.exception)
     assert before == sorted(p.name for p in (home / "base").iterdir())
     assert "is a file, not a folder" in str(night(home, home / "a.json").exception)
+
+
+def suite(path):
+    """Read a report that its readers' schema takes (Jenkins' xUnit plugin, MIT)."""
+    from xmlschema import XMLSchema
+
+    XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd").validate(path)
+    return ET.parse(path).getroot()[0]
+
+
+def test_a_night_is_a_test_case(home, tmp_path):
+    report = tmp_path / "reports" / "junit.xml"
+    for who, code, counts in (("quiet", 0, ("0", "0")), ("always_unsafe", 1, ("1", "0"))):
+        done = night(home, tmp_path / who, "--junit", report, who=f"scripted:{who}")
+        assert code == done.exit_code, done.output
+        found = suite(report)
+        assert counts == (found.get("failures"), found.get("errors"))
+        assert "judgeaudit.nightly" == found[0].get("classname")
+    (trouble,) = found[0]
+    assert done.stdout.split("\n", 1)[0] == f"fail: {trouble.get('message')}"
+    assert done.stdout.strip() == trouble.text
+
+
+def test_a_report_of_a_night_replaces_nothing_and_is_missed_aloud(home, tmp_path):
+    for taken in (home / "a.json", tmp_path / "night" / "night.json"):
+        done = night(home, tmp_path / "night", "--junit", taken)
+        assert isinstance(done.exception, ConfigError)
+        assert "--junit would overwrite" in str(done.exception)
+    done = night(home, tmp_path / "night", "--junit", tmp_path)
+    assert "--junit is a folder" in str(done.exception)
+    assert not (tmp_path / "night").exists()
+    (tmp_path / "file").touch()
+    done = night(home, tmp_path / "night", "--junit", tmp_path / "file" / "junit.xml")
+    assert 3 == done.exit_code
+    assert done.stdout.startswith("pass: ")
+    assert "junit.xml: cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(("outcome", "tag"), [("inconclusive", "error"), ("broken", "error")])
+def test_a_night_without_a_result_is_an_error_and_reworded_conditions_are_cases(
+    tmp_path, outcome, tag
+):
+    asked = Asked(calls=1, anchors=1, with_verdict=1, frozen=1, unchanged=(), in_batches=False)
+    reworded = [
+        Reworded(condition="T1", n_prompts=2, p_value=0.001, p_adjusted=0.003, moved=True),
+        Reworded(condition="T2", n_prompts=2, p_value=0.5, p_adjusted=0.5, moved=False),
+        Reworded(
+            condition="T4", n_prompts=0, p_value=None, p_adjusted=None, moved=False,
+            why_undefined="no \x00 verdict <b>",
+        ),
+    ]  # fmt: skip
+    found = NightResult(
+        outcome=outcome, sentence="why & \x1b", drift=0.06, alpha=0.05, looks=(),
+        reworded=tuple(reworded), asked=asked,
+    )  # fmt: skip
+    path = tmp_path / "junit.xml"
+    path.write_text(junit_of_night(found), encoding="utf-8")
+    read = suite(path)
+    assert ("4", "1", "2") == tuple(read.get(k) for k in ("tests", "failures", "errors"))
+    assert [[tag], ["failure"], [], ["error"]] == [[t.tag for t in case] for case in read]
 
 
 def reader(mute=0):
