@@ -61,13 +61,13 @@ def _import_litellm() -> Any:
 
 
 @contextlib.contextmanager
-def unlogged() -> Iterator[None]:
+def unlogged(litellm: Any) -> Iterator[None]:
     """Spare LiteLLM the payload that it makes after each call for callbacks, where there are none.
 
-    It costs about a tenth of a call's CPU time. Where the program has
-    registered a callback with LiteLLM, that is told of each call as ever.
+    It costs about a tenth of a call's CPU time. Where the program has registered a callback with
+    LiteLLM, that is told of each call as ever.
     """
-    flag = None if _listened(litellm_library()) else _own_call()
+    flag = None if _listened(litellm) else _own_call()
     if flag is None:
         yield
         return

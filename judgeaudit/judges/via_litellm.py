@@ -112,7 +112,7 @@ class LiteLLMJudge(Door):
         # raised outside of the handler: a chained cause would carry headers, and so the key
         try:
             async with limit:
-                with unlogged():
+                with unlogged(litellm):
                     answer = await litellm.acompletion(
                         messages=messages,
                         timeout=_limits(self.attempt_seconds + 5),

@@ -95,12 +95,13 @@ def test_a_listener_of_the_program_hears_of_answers_and_of_failures(payloads, mo
 
 
 def test_the_state_of_other_calls_is_put_back_whatever_happens():
-    with unlogged():
+    litellm = litellm_library()
+    with unlogged(litellm):
         assert own_call()
-        with unlogged():
+        with unlogged(litellm):
             assert own_call()
         assert own_call()
     assert not own_call()
-    with pytest.raises(KeyError), unlogged():
+    with pytest.raises(KeyError), unlogged(litellm):
         raise KeyError
     assert not own_call()

@@ -52,7 +52,6 @@ def test_plan_agrees_with_every_row_of_the_goldens(shared: Path):
         assert answer["triple"]["n_exact_one_sided"] == exact
 
 
-@pytest.mark.slow
 def test_the_simulated_power_of_a_plan_is_within_three_points_of_its_claim():
     """The short form: one row of the triple, and one plan of several calls."""
     rng = np.random.default_rng(5)
@@ -81,7 +80,6 @@ def test_every_plan_keeps_its_claim(jitter, effect, K, L):
     assert found >= low
 
 
-@pytest.mark.slow
 def test_the_reverse_of_a_plan_is_the_effect_that_was_planned_for():
     assert pytest.approx(0.05, abs=2e-4) == triple_effect(268, 0.05)
     rng = np.random.default_rng(1)

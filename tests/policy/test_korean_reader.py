@@ -160,7 +160,6 @@ def test_wrong_wordings_by_hand_are_caught(korean: Policy, old: str, new: str):
     assert read_back(text.replace(old, new), korean) != ()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "condition", "wording"),
     [("customer_support", "base", 0), ("home_automation", "T1", 1), ("finance", "T4", 0)],

@@ -94,7 +94,6 @@ def test_other_good_wordings_are_understood(policy: Policy, old: str, new: str):
 # ---- nothing wrong passes --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_every_wrong_rewrite_is_caught(policy: Policy, other: Policy):
     """The short form; the slow test below takes every policy under every condition."""
     total = dict.fromkeys(OPERATORS, 0)

@@ -53,7 +53,6 @@ def plug_in(counts):
     return pairs.only(2 * p.values * (1 - p.values), counts.valid >= 2)
 
 
-@pytest.mark.slow
 def test_majority_votes_are_caught(monkeypatch):
     monkeypatch.setattr(pairs, "flips", majority_flips)
     monkeypatch.setitem(_view._PAIRS, "flips", majority_flips)
@@ -62,7 +61,6 @@ def test_majority_votes_are_caught(monkeypatch):
     assert "FAIL  delta_paper certified is biased" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("broken", [any_disagreement, plug_in])
 def test_jitters_that_depend_on_the_number_of_calls_are_caught(monkeypatch, broken):
     monkeypatch.setattr(pairs, "jitter", broken)
@@ -71,7 +69,6 @@ def test_jitters_that_depend_on_the_number_of_calls_are_caught(monkeypatch, brok
     assert "FAIL  delta_debiased certified is biased" in said
 
 
-@pytest.mark.slow
 def test_intervals_that_ignore_clusters_are_caught(monkeypatch):
     alone = property(lambda self: np.arange(self.table.n_items))
     monkeypatch.setattr(_view.View, "clusters", alone)

@@ -55,7 +55,6 @@ def at_most(rate):
     return SEEDS * rate + 3 * (SEEDS * rate * (1 - rate)) ** 0.5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "tens"), [(40, False), (100, False), (200, False), (500, False), (40, True), (500, True)]
 )
@@ -63,7 +62,6 @@ def test_no_miscalibration_is_claimed_for_a_calibrated_judge(n, tens):
     assert rejections(n, tens=tens) <= at_most(ALPHA)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 500])
 def test_nor_where_labels_of_a_cluster_go_together(n):
     assert rejections(n, each=5, rho=0.5) <= at_most(ALPHA)

@@ -82,7 +82,6 @@ def test_planted_rewrites_are_wrong_and_spread_over_dimensions(policy, sheet):
         assert read_back(p.rewrite, policy, kind="near"), p.planted
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_sheet_and_another_one_another_order(policy, sheet):
     base, rated = pairs_of_policy(policy)
     assert sheet == make_sheet(base, rated, policy=policy)
